@@ -19,6 +19,7 @@ PACKAGES = {
     'netCDF4': 'python3-netcdf4',
     'segyio': 'python3-segyio',
     'matplotlib': 'python3-matplotlib',
+    'PIL': 'python3-pil',
     'scipy': 'python3-scipy',
     'meshio': 'python3-meshio',
     'h5py': 'python3-h5py',

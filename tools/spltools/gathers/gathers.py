@@ -91,6 +91,10 @@ class Gathers:
         """Status of all slots as it is now: a running job changes it."""
         return self._numbers('status')
 
+    def numbers(self, name):
+        """A variable of numbers that every shot has one of, such as seconds or checksum; zeros in a file that has none."""
+        return self._numbers(name) if name in self._header.variables else np.zeros(self.nshots)
+
     def _array(self, name):
         return cdf5.array(self._header, self._map, name)
 

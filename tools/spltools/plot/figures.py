@@ -1,5 +1,7 @@
 """Figures of gathers, models, spectra and wavefields, drawn as geophysicists expect them: time and depth downwards,
 symmetric scales clipped at a stated percentile, units on everything, shots by record number."""
+import os
+
 import matplotlib
 import numpy as np
 
@@ -13,7 +15,9 @@ QUANTITY = {'p': 'pressure', **{c: f'particle velocity {c}' for c in ('vx', 'vy'
 PREFIX = ((1e9, 'G'), (1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'), (1e-15, 'f'))
 SEISMIC = {'grey': 'binary', 'seismic': 'seismic'}          # binary: positive is black
 GAP = '#f2e3a0'                                              # where there is no trace: a colour that no amplitude has
-MODEL = {'vp': ('P velocity', 'Spectral_r'), 'rho': ('density', 'viridis')}
+MODEL = {'vp': ('P velocity', 'viridis'), 'rho': ('density', 'cividis')}      # perceptually even
+TRACES_MOST = 4000                                           # drawn: more than a figure has columns of pixels
+SAMPLES_MOST = 20000000                                      # of which a percentile is taken
 SOURCE, RECEIVER = '#c8102e', '#111111'
 STYLE = {'font.size': 9, 'axes.titlesize': 10, 'axes.labelsize': 9, 'axes.linewidth': 0.7, 'xtick.direction': 'out',
          'ytick.direction': 'out', 'legend.fontsize': 8, 'legend.framealpha': 0.9, 'figure.dpi': 100, 'axes.titlepad': 6,
@@ -30,7 +34,8 @@ def gained(traces, time, power):
 
 def clip_of(arrays, percentile):
     """The amplitude that `percentile` % of all samples do not exceed. The least positive number where all is silent."""
-    values = np.concatenate([np.abs(a).ravel() for a in arrays])
+    every = max(1, sum(a.size for a in arrays) // SAMPLES_MOST)
+    values = np.concatenate([np.abs(a.ravel()[::every]) for a in arrays])
     clip = float(np.percentile(values, percentile)) if values.size else 0.0
     if clip == 0.0:
         clip = float(values.max(initial=0.0))           # mostly silence: better the largest than nothing
@@ -74,19 +79,34 @@ def positions(g, axis):
 
 
 def on_regular_axis(traces, at):
-    """Traces in order of position on an evenly spaced axis: (first, spacing, (n, nt)); where receivers are missing: NaN, which is
-    drawn as a gap."""
+    """Traces in order of position on an evenly spaced axis: (first, spacing, (n, nt)). NaN is drawn as a gap: where receivers of a
+    regular spread are missing, and, where distances vary, what is farther from a trace than half of the usual gap."""
     order = np.argsort(at, kind='stable')
+    order = order[:: max(1, -(-len(order) // TRACES_MOST))]
     at, traces = at[order], traces[order]
     steps = np.diff(at)
     steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]
     step = float(np.median(steps)) if steps.size else 1.0
-    slot = np.rint((at - at[0]) / step).astype(int)
+    place = (at - at[0]) / step
+    slot = np.rint(place).astype(int)
     if slot[-1] > 20 * len(at):                          # a list without any order: one trace beside the other
-        slot, step = np.arange(len(at)), np.ptp(at) / max(1, len(at) - 1) or 1.0
+        return at[0], np.ptp(at) / max(1, len(at) - 1) or 1.0, np.array(traces, np.float32)
+    long = (steps > 1.5 * step).sum()                    # dead receivers are few; many long steps are another interval
+    if steps.size and (np.abs(place - slot).max() > 0.25 or len(np.unique(slot)) < len(at) or long > max(3, 0.1 * steps.size)):
+        return halfway(traces, at, max(0.75 * step, 0.5 * float(np.percentile(steps, 90))))
     image = np.full((slot[-1] + 1, traces.shape[1]), np.nan, np.float32)
     image[slot] = traces
     return at[0], step, image
+
+
+def halfway(traces, at, reach):
+    """Columns of traces at uneven positions (rising): each reaches half-way to its neighbours, but no farther than `reach`."""
+    columns = min(TRACES_MOST, 4 * len(at))
+    x, step = np.linspace(at[0], at[-1], columns, retstep=True)
+    nearest = np.searchsorted(0.5 * (at[1:] + at[:-1]), x)
+    image = np.asarray(traces, np.float32)[nearest]
+    image[np.abs(x - at[nearest]) > reach + 1e-9 * abs(at[-1])] = np.nan
+    return at[0], float(step), image
 
 
 def density(ax, g, traces, at, clip, colour):
@@ -117,8 +137,27 @@ def draw_gather(ax, g, clip, power=0.0, axis='offset', colour='grey', wiggles=Fa
     ax.set_xlabel(AXIS[axis])
     ax.set_ylabel('time [s]')
     if title:
-        ax.set_title(f'shot record {g.record}   source x {g.sx:,.1f} m, z {g.sz:.1f} m')
+        few = f', one in {-(-g.nrec // TRACES_MOST)} of {g.nrec:,} traces' if g.nrec > TRACES_MOST else ''
+        ax.set_title(f'shot record {g.record}   source x {g.sx:,.1f} m, z {g.sz:.1f} m{few}')
     return image
+
+
+def draw_section(ax, traces, time, at, clip, colour='grey', window=None, name='x [m]'):
+    """Traces (n, nt) at positions along one axis; returns the image."""
+    first, step, image = on_regular_axis(traces, at)
+    half = 0.5 * (time[1] - time[0]) if len(time) > 1 else 0.5
+    drawn = ax.imshow(image.T, cmap=colours(colour), vmin=-clip, vmax=clip, aspect='auto', interpolation='antialiased',
+                      extent=(first - step / 2, first + step * (image.shape[0] - 0.5), time[-1] + half, time[0] - half))
+    ax.set_ylim(*(window or (time[0], time[-1]))[::-1])
+    ax.set_xlabel(name)
+    ax.set_ylabel('time [s]')
+    return drawn
+
+
+def head(figure, survey, what, path):
+    """The title of a figure: survey, record and file. Names are no formulas."""
+    words = [f'survey {survey}' if survey else '', what, f'file {os.path.basename(path)}']
+    figure.suptitle('   '.join(w for w in words if w), fontsize=9, color='0.3', parse_math=False)
 
 
 def draw_gathers(ax, gathers, clip, power=0.0, axis='offset', colour='grey', window=None):
@@ -172,7 +211,8 @@ def colour_bar(figure, image, axes, label, unit_factor=1.0, **words):
 # --- model and geometry ----------------------------------------------------------------------------------------------
 
 def draw_model(ax, model, name, geometry=(), spread=None, sources='sources'):
-    """One property (nz, nx) of the model with depth down; geometry: gathers whose sources are drawn, spread: whose receivers."""
+    """One property (nz, nx) of the model with depth down; geometry: gathers or shots whose sources are drawn, spread: whose
+    receivers."""
     values, x, z = model.values[name], model.x, model.z
     dx, dz = (x[-1] - x[0]) / max(1, len(x) - 1), (z[-1] - z[0]) / max(1, len(z) - 1)
     image = ax.imshow(values, cmap=MODEL[name][1], aspect='auto', interpolation='antialiased',
@@ -180,16 +220,23 @@ def draw_model(ax, model, name, geometry=(), spread=None, sources='sources'):
     ax.set_xlabel('x [m]')
     ax.set_ylabel('depth [m]')
     if spread is not None:
-        ax.plot(spread.rx, spread.rz, linestyle='none', marker=7, markersize=4, color=RECEIVER, markeredgewidth=0, clip_on=False,
-                zorder=5, label=f'{spread.nrec} receivers of record {spread.record}')
+        draw_points(ax, spread.rx, spread.rz, 4, marker=7, color=RECEIVER, markeredgewidth=0, zorder=5,
+                    label=f'{len(spread.rx):,} receivers of record {spread.record}')
     if len(geometry):
-        ax.plot([g.sx for g in geometry], [g.sz for g in geometry], linestyle='none', marker='*', markersize=9, color=SOURCE,
-                markeredgecolor='white', markeredgewidth=0.5, clip_on=False, zorder=6, label=sources)
+        draw_points(ax, [g.sx for g in geometry], [g.sz for g in geometry], 9, marker='*', color=SOURCE, markeredgecolor='white',
+                    markeredgewidth=0.5 if len(geometry) < 200 else 0.0, zorder=6, label=sources)
     if spread is not None or len(geometry):
         ax.legend(loc='lower right', borderpad=0.5, handletextpad=0.4)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(z[-1], z[0])
     return image
+
+
+def draw_points(ax, x, z, size, **words):
+    """Points, smaller where there are many, at most some hundreds of them: more would hide each other and the model."""
+    every = max(1, -(-len(x) // 600))
+    size *= float(np.clip((120 / len(x)) ** 0.25, 0.4, 1))
+    ax.plot(x[::every], z[::every], linestyle='none', clip_on=False, markersize=size, **words)
 
 
 def model_label(model, name):

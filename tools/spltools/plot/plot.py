@@ -9,7 +9,8 @@ from spltools.earth.modelfile import coordinate, is_raw, open_dataset, raw_model
 from spltools.earth.rawmodel import raw_options
 from spltools.gathers import cdf5
 from spltools.gathers.gathers import Gathers, VARIABLES
-from spltools.plot import figures, plot3d
+from spltools.geometry import keymap
+from spltools.plot import figures, plot3d, sections
 from spltools.plot.figures import QUANTITY, plt
 
 ABOUT = """Draws figures: time and depth run down, amplitudes are clipped symmetrically at a stated percentile, shots are named by
@@ -46,9 +47,22 @@ def parse(words):
     q.add_argument('file', help='file of gathers')
     q.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10')
     amplitude_options(q)
+    q = figure('section', section, 'a section of the survey: nearest traces, one offset, or all traces sorted by midpoint')
+    q.add_argument('file', help='file of gathers')
+    q.add_argument('--kind', choices=('near', 'offset', 'cmp'), default='near', help='near: the trace of each shot nearest to its '
+                   'source (default); offset: that at --offset; cmp: all traces, sorted by midpoint, then offset')
+    q.add_argument('--offset', type=cli.number(-1e8, 1e8, 'm'), metavar='X', help='signed offset of the section (default: the '
+                   'middle one)')
+    q.add_argument('--bin', type=cli.number(0, 1e6, 'm', above=True), metavar='D', help='width of the bins of midpoints '
+                   '(default: half of the receiver interval)')
+    q.add_argument('--from', dest='first', type=cli.number(unit='m'), metavar='X', help='only midpoints from this x')
+    q.add_argument('--to', dest='last', type=cli.number(unit='m'), metavar='X', help='to this x')
+    q.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10')
+    amplitude_options(q, across=False)
     q = figure('model', model, 'velocity and density with the geometry')
     q.add_argument('model', help='NetCDF file with vp, rho or both (z, x); or, with --nx --nz --dx --dz, raw numbers')
     q.add_argument('--gathers', metavar='FILE', help='file of gathers: draw sources and receivers')
+    q.add_argument('--keymap', metavar='FILE', help='key-map: draw its sources and receivers, before anything is modelled')
     q.add_argument('--record', help='shot record whose receivers are drawn (default: the middle one)')
     q.add_argument('--property', choices=('vp', 'rho'), help='only one of them (default: all that are there; of raw numbers vp)')
     raw_options(q, required=False)
@@ -77,10 +91,11 @@ def parse(words):
     return p.parse_args(words)
 
 
-def amplitude_options(q, gain=0.0):
+def amplitude_options(q, gain=0.0, across=True):
     q.add_argument('--component', choices=tuple(VARIABLES), help='default: p, or the first recorded')
-    q.add_argument('--axis', choices=tuple(figures.AXIS), default='offset',
-                   help='across: signed offset, channel or receiver x')
+    if across:
+        q.add_argument('--axis', choices=tuple(figures.AXIS), default='offset',
+                       help='across: signed offset, channel or receiver x')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=98.0,
                    help='percentile of the clip (default 98)')
     q.add_argument('--gain', type=cli.number(-10, 10), default=gain, metavar='N', help=f'amplitudes times t^N (default {gain:g})')
@@ -113,6 +128,11 @@ def one_slot(file, slots, record):
 
 def component_of(file, a):
     return a.component or ('p' if 'p' in file.components else file.components[0])
+
+
+def survey_of(file):
+    """The name of a survey is that of its key-map."""
+    return os.path.splitext(os.path.basename(file.text('keymap')))[0]
 
 
 def window_of(a, time):
@@ -169,6 +189,7 @@ def gather(a):
         figures.colour_bar(figure, image, ax, f'{label}, {note}', factor)
     else:
         ax.set_title(f'{ax.get_title()}\n{label}, {note} = one trace spacing')
+    figures.head(figure, survey_of(file), f'record {g.record}', a.file)
     put(figure, a)
 
 
@@ -183,22 +204,65 @@ def gathers(a):
     figure, ax = plt.subplots(figsize=(min(18, 3 + 0.95 * len(shown)), 6.5), constrained_layout=True)
     image = figures.draw_gathers(ax, shown, level, a.gain, a.axis, a.colour, window_of(a, file.time))
     figures.colour_bar(figure, image, ax, f'{figures.amplitude_label(shown[0].component, unit, a.gain)}, {note}', factor)
+    figures.head(figure, survey_of(file), records_words(file, slots), a.file)
+    put(figure, a)
+
+
+def records_words(file, slots):
+    first, last = (file.record[s] for s in (slots[0], slots[-1]))
+    return f'record {first}' if first == last else f'{len(slots):,} records {first} .. {last}'
+
+
+def section(a):
+    file, slots = finished(a.file, a.records)
+    component = component_of(file, a)
+    one = sections.choose(file, slots, component, a)
+    if one.told:
+        cli.say(one.told)
+    window = window_of(a, file.time)
+    traces = figures.gained(one.traces, file.time, a.gain)
+    shown = (file.time >= window[0]) & (file.time <= window[1])
+    level = figures.clip_of([traces[:, shown]], a.clip)
+    factor, unit = figures.prefixed(file.units(component), level)
+    figure, ax = plt.subplots(figsize=(12, 6.5), constrained_layout=True)
+    image = figures.draw_section(ax, traces, file.time, one.at, level, a.colour, window, one.name)
+    if one.ticks:
+        ax.set_xticks(*one.ticks)
+    ax.set_title(one.title, loc='left')
+    note = figures.clip_note(level, factor, unit, a.clip, a.gain)
+    figures.colour_bar(figure, image, ax, f'{figures.amplitude_label(component, unit, a.gain)}, {note}', factor)
+    figures.head(figure, survey_of(file), records_words(file, slots), a.file)
     put(figure, a)
 
 
 def model(a):
     m = raw_model(a.model, a.property or 'vp', a) if is_raw(a) else read_model(
         a.model, [a.property] if a.property else None, instead='give a NetCDF file, or --nx, --nz, --dx and --dz of a raw model')
-    shots, spread = [], None
-    if a.gathers:
-        file, slots = finished(a.gathers)
-        shots = [file.gather(s, file.components[0]) for s in slots]
-        spread = file.gather(one_slot(file, slots, a.record), file.components[0])
+    shots, spread, survey = survey_drawn(a)
     figure, axes = plt.subplots(len(m.values), 1, figsize=(10, 3.6 * len(m.values)), constrained_layout=True, squeeze=False)
     for ax, name in zip(axes[:, 0], m.values):
         image = figures.draw_model(ax, m, name, shots, spread, f'{len(shots)} sources')
         figures.colour_bar(figure, image, ax, figures.model_label(m, name), extend='neither', aspect=20)
+    figures.head(figure, survey, f'record {spread.record}' if spread else '', a.model)
     put(figure, a)
+
+
+def survey_drawn(a):
+    """(shots, the one whose receivers are drawn, name of the survey) of --gathers or --keymap."""
+    if a.gathers and a.keymap:
+        cli.fail('the survey is drawn from --gathers or from --keymap: give one of them')
+    if a.gathers:
+        file, slots = finished(a.gathers)
+        shots = [file.gather(s, file.components[0]) for s in slots]
+        return shots, file.gather(one_slot(file, slots, a.record), file.components[0]), survey_of(file)
+    if not a.keymap:
+        return [], None, ''
+    shots = [s for s in keymap.read_map(a.keymap) if not s.skip]
+    named = [s for s in shots if str(s.record) == a.record] if a.record else shots[len(shots) // 2:]
+    if not named:
+        cli.fail(f'{a.keymap} has no shot record {a.record} that is not skipped' if a.record else
+                 f'{a.keymap}: all shots are skipped')
+    return shots, named[0], os.path.splitext(os.path.basename(a.keymap))[0]
 
 
 def spectrum(a):

@@ -1,0 +1,1 @@
+"""A survey on one page."""
