@@ -1,11 +1,12 @@
 !> The piece of a 3D job's earth (model3d.f90) that a shot sees: grid spacings, where its window lies, and the media of its cells.
 module model3d_window_m
   use checked_m, only: Above, Below, Whole
+  use contact_cells_m, only: contact_cells_t, contact_reach, ContactsAdd, ContactsBegin, ContactsFinish
   use model3d_m, only: model3d_t, Model3dPart, Model3dSlab
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t
-  use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, mixed_cell_t
+  use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, MixedCellSpread, mixed_cell_t
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, RegridAxis
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck
@@ -204,11 +205,14 @@ contains
     type(flat_layers_t), intent(in) :: layers
     type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
+    type(contact_cells_t) :: contacts
     type(mixed_cell_t) :: mixture
-    real(sp) :: medium(medium_parts)
-    real(dp) :: above, below, part, bottom
+    real(sp) :: medium(1, 1, medium_parts), plane(1, 1, medium_parts, 0:contact_reach)
+    real(dp) :: above, below, part, bottom, mean(2), variance(2)
     integer :: k, l, p
-    do k = box%low(3), box%high(3)
+    plane = 0
+    call ContactsBegin(contacts, 1, 1)
+    do k = max(1, box%low(3) - contact_reach), box%high(3) + contact_reach
       mixture = mixed_cell_t()
       above = window%z0 + (k - 1)*window%dz
       below = above + window%dz
@@ -218,9 +222,14 @@ contains
         part = min(below, bottom) - max(above, layers%top(l))
         if (part > on_face*window%dz) call MixedCellAdd(mixture, part, layers%medium(:, l))
       end do
-      medium = MixedCellMedium(mixture)
+      call MixedCellSpread(mixture, mean, variance)
+      call ContactsAdd(contacts, reshape(real(mean, sp), [2, 1, 1]), reshape(real(variance, sp), [2, 1, 1]))
+      plane(1, 1, :, modulo(k, contact_reach + 1)) = MixedCellMedium(mixture)
+      if (k - contact_reach < box%low(3)) cycle
+      medium = plane(:, :, :, modulo(k - contact_reach, contact_reach + 1))
+      call ContactsFinish(contacts, 1, 1, medium)
       do p = 1, size(window%medium, 4)
-        window%medium(:, :, k, p) = medium(p)
+        window%medium(:, :, k - contact_reach, p) = medium(1, 1, p)
       end do
     end do
   end subroutine FillLayers
@@ -235,17 +244,25 @@ contains
     type(model3d_t) :: slab
     type(part_t) :: part
     type(axis_t) :: axes(3)
-    real(dp) :: begin(3), d(3)
-    integer :: a, k, last, n(3), layers
-    begin = [window%x0, window%y0, window%z0]
-    d = [window%dx, window%dy, window%dz]
-    n = box%high - box%low + 1
-    do a = 1, 3
-      call RegridAxis(earth%n(a), earth%d(a), Whole((begin(a) - earth%low(a))/d(a)) + box%low(a) - 1, n(a), d(a), &
-                      earth%low(a) + d(a)/2 - earth%x0(a), job%regrid, axes(a))
-    end do
+    type(contact_cells_t) :: contacts
+    type(box_t) :: wide
+    integer :: k, last, n(3), layers
+    logical :: mixes
+    wide = box
+    call MakeAxes(earth, job, window, wide, axes)
+    mixes = job%regrid /= 'nearest' .and. all([window%dx, window%dy, window%dz] > earth%d*(1 - on_face))
+    if (mixes) then
+      wide = box_t(box%low - contact_reach, box%high + contact_reach)       ! beyond the model its outermost cells go on,
+      wide%low(3) = max(1, wide%low(3))                                     ! but nothing does above its top
+      call MakeAxes(earth, job, window, wide, axes)
+      mixes = any([any(axes(1)%count > 1), any(axes(2)%count > 1), any(axes(3)%count > 1)])
+      if (.not. mixes) wide = box
+      if (.not. mixes) call MakeAxes(earth, job, window, wide, axes)
+    end if
+    n = wide%high - wide%low + 1
+    if (mixes) call ContactsBegin(contacts, n(1), n(2))
     if (.not. earth%on_disk) then
-      call FillFrom(earth, earth%checksum, axes, box%low - 1, 1, n(3), window, error)
+      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, window, error)
       return
     end if
     part%low(2) = minval(axes(2)%first)
@@ -261,10 +278,28 @@ contains
       end do
       part%high(3) = LastOf(axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
-      if (.not. allocated(error)) call FillFrom(slab, earth%checksum, axes, box%low - 1, k, last, window, error)
+      if (.not. allocated(error)) &
+        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, window, error)
       k = last + 1
     end do
   end subroutine FillVolumes
+
+  !> From the samples to the cells of a box of the window, or beyond it.
+  subroutine MakeAxes(earth, job, window, box, axes)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    type(axis_t), intent(out) :: axes(3)
+    real(dp) :: begin(3), d(3)
+    integer :: a
+    begin = [window%x0, window%y0, window%z0]
+    d = [window%dx, window%dy, window%dz]
+    do a = 1, 3
+      call RegridAxis(earth%n(a), earth%d(a), Whole((begin(a) - earth%low(a))/d(a)) + box%low(a) - 1, &
+                      box%high(a) - box%low(a) + 1, d(a), earth%low(a) + d(a)/2 - earth%x0(a), job%regrid, axes(a))
+    end do
+  end subroutine MakeAxes
 
   !> The last sample that cell k along an axis is made from.
   pure integer function LastOf(axis, k)
@@ -273,27 +308,41 @@ contains
     LastOf = axis%first(k) + axis%count(k) - 1
   end function LastOf
 
-  !> Fills layers k0 .. k1 of those that `axes` make from samples, which must have the checksums of the model. before: cells of the
-  !> window before the first of `axes`.
-  subroutine FillFrom(earth, checksum, axes, before, k0, k1, window, error)
+  !> Makes layers k0 .. k1 of those that `axes` make of the cells `wide`, from samples, which must have the checksums of the model,
+  !> and fills those cells of the window that lie in the box and are then known: of cells that mix media (`mixes`), layers are known
+  !> that lie two above the last one made.
+  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, window, error)
     type(model3d_t), intent(in) :: earth
     type(model_checksum_t), intent(in) :: checksum(:)
     type(axis_t), intent(in) :: axes(3)
-    integer, intent(in) :: before(3), k0, k1
+    type(box_t), intent(in) :: wide, box
+    integer, intent(in) :: k0, k1
+    logical, intent(in) :: mixes
+    type(contact_cells_t), intent(inout) :: contacts
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: i, j, k, rows, parts
+    real(sp), allocatable :: u(:, :, :), v(:, :, :)
+    real(sp) :: medium(medium_parts)
+    integer :: i, j, k, rows, parts, c(3)
     parts = size(window%medium, 4)
     rows = earth%part%high(2) - earth%part%low(2) + 1
     associate (x => axes(1), y => axes(2), z => axes(3))
+      allocate (u(2, size(x%first), size(y%first)), v(2, size(x%first), size(y%first)), source=0.0_sp)
       do k = k0, k1
         call CheckRows(z%first(k), LastOf(z, k))
         if (allocated(error)) return
         do j = 1, size(y%first)
           do i = 1, size(x%first)
-            window%medium(before(1) + i, before(2) + j, before(3) + k, :) = Cell(i, j, k)
+            call Cell(i, j, k, medium, u(:, i, j), v(:, i, j))
+            c = wide%low + [i, j, k] - 1
+            if (all(c >= box%low .and. c <= box%high)) window%medium(c(1), c(2), c(3), :) = medium(:parts)
           end do
         end do
+        if (.not. mixes) cycle
+        call ContactsAdd(contacts, u, v)
+        c = wide%low + k - 1 - contact_reach
+        if (c(3) >= box%low(3)) call ContactsFinish(contacts, box%low(1) - wide%low(1) + 1, box%low(2) - wide%low(2) + 1, &
+                                                    window%medium(:, :, c(3), :))
       end do
     end associate
 
@@ -321,15 +370,19 @@ contains
       end do
     end subroutine CheckRows
 
-    pure function Cell(i, j, k) result(medium)
+    !> The medium of a cell by means, and mean and variance of the logarithms of its moduli if these are asked for.
+    pure subroutine Cell(i, j, k, medium, u, v)
       integer, intent(in) :: i, j, k
-      real(sp) :: medium(parts)
+      real(sp), intent(out) :: medium(medium_parts), u(2), v(2)
       type(mixed_cell_t) :: mixture
-      real(sp) :: whole(medium_parts)
+      real(dp) :: mean(2), variance(2)
       integer :: l, m, n
+      u = 0
+      v = 0
       associate (x => axes(1), y => axes(2), z => axes(3))
         if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
-          whole = real(Sample(x%first(i), Row(y%first(j), z%first(k))), sp)
+          medium = real(Sample(x%first(i), Row(y%first(j), z%first(k))), sp)
+          if (mixes .and. medium(2) > 0) u = real(log(real(medium(3), dp)*real(medium(:2), dp)**2), sp)
         else
           do n = 1, z%count(k)
             do m = 1, y%count(j)
@@ -339,11 +392,14 @@ contains
               end do
             end do
           end do
-          whole = MixedCellMedium(mixture)
+          medium = MixedCellMedium(mixture)
+          if (.not. mixes) return
+          call MixedCellSpread(mixture, mean, variance)
+          u = real(mean, sp)
+          v = real(variance, sp)
         end if
       end associate
-      medium = whole(:parts)
-    end function Cell
+    end subroutine Cell
 
     pure function Sample(i, row) result(medium)
       integer, intent(in) :: i, row

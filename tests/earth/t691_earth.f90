@@ -37,6 +37,7 @@ program t691_earth
   call LayersByRule()
   call Volumes()
   call Mixtures()
+  call Contacts()
   call Windows()
   call Faults()
   call Done()
@@ -74,7 +75,21 @@ contains
                all(abs(earth%layers%medium(4:5, 2) - [1/60.0_dp, 1/40.0_dp]) < 1e-12_dp), 'Qp = 60 there, and none in the water')
   end subroutine LayersByRule
 
+  !> One thinner than its cell is no step: the cell has harmonic moduli, mean density, and those beside it are as they are.
+  subroutine ThinLayer()
+    call Put('thin.layers', '0 4000 2000 2600'//nl//'1000 6000 3464 2700'//nl//'1100 4000 2000 2600'//nl)
+    call Settings('layers = thin.layers'//nl//'dx = 200'//nl//'dz = 300'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
+    call ClaimFine(error, 'a layer thinner than a cell')
+    call Claim(abs(window%medium(1, 1, 4, 3) - (2*2600 + 2700)/3.0_dp) < 0.01_dp .and. &
+               abs(window%medium(1, 1, 4, 2)**2*window%medium(1, 1, 4, 3)/ &
+                   (3/(2/(2600*2000.0_dp**2) + 1/(2700*3464.0_dp**2))) - 1) < 1e-5_dp .and. &
+               all(abs(window%medium(1, 1, 3:5:2, 2) - 2000) < 0.01_dp), 'its cell has the mean density and the mean compliance')
+  end subroutine ThinLayer
+
   subroutine Layers()
+    real(dp) :: mu(3)
     call Put('a.layers', '# LOH'//nl//'0 4000 2000 2600 155 40'//nl//'1000 6000 3464 2700 180 69.3'//nl)
     call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
     call Model3dRead(job, earth, error)
@@ -91,11 +106,18 @@ contains
                all(abs(window%medium(:, :, 6, 5)*69.3 - 1) < 1e-5), 'the contact at 1000 m lies between cells 5 and 6')
     job%dz = 300
     call Model3dWindow(earth, job, shot, window, error)
-    ! cell 4: 900..1200, one third above: harmonic moduli, mean density
+    ! cell 4: 900..1200, one third above: cells 3 to 5 together have the mean of densities, compliances and stiffnesses
+    mu = real(window%medium(1, 1, 3:5, 2), dp)**2*window%medium(1, 1, 3:5, 3)
     call Claim(abs(window%medium(1, 1, 4, 3) - (2600 + 2*2700)/3.0_dp) < 0.01_dp .and. &
-               abs(window%medium(1, 1, 4, 2)**2*window%medium(1, 1, 4, 3)/ &
-                   (3/(1/(2600*2000.0_dp**2) + 2/(2700*3464.0_dp**2))) - 1) < 1e-5_dp, &
-               'a cell across the contact has the mean density and the mean compliance')
+               abs(sum(1/mu)/((4/(2600*2000.0_dp**2) + 5/(2700*3464.0_dp**2))/3) - 1) < 1e-5_dp, &
+               'a cell across the contact has the mean density, and with those beside it the mean compliance')
+    call Claim(abs(sum(mu)/((4*2600*2000.0_dp**2 + 5*2700*3464.0_dp**2)/3) - 1) < 0.01_dp .and. &
+               abs(window%medium(1, 1, 2, 2) - 2000) < 0.01_dp .and. abs(window%medium(1, 1, 6, 2) - 3464) < 0.01_dp, &
+               'and the mean stiffness, '//Str(100*sum(mu)/((4*2600*2000.0_dp**2 + 5*2700*3464.0_dp**2)/3), 5)// &
+               ' % of it; those further away are as they are')
+    call Boxes('of layers')
+    call ThinLayer()
+    call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
     call Boxes('of layers')
     job%attenuation = .false.
     call Model3dRead(job, earth, error)
@@ -214,6 +236,54 @@ contains
     call FailFromC(fio_close(h), error)
     if (allocated(error)) call ClaimFine(error, 'writing '//path)
   end subroutine PutNetcdf
+
+  !> The same contact in layers and in volumes finer than the grid, horizontal and upright; a piece of them from disk.
+  subroutine Contacts()
+    integer, parameter :: m = 40
+    real(sp) :: v(m, m, m), column(m/4, 3), here(m/4, 3)
+    type(model3d_t) :: disk
+    type(box_t) :: box
+    character(:), allocatable :: text
+    integer :: a, k
+    call Geometry(60.0_dp, 55.0_dp, 30.0_dp)
+    text = 'dx = 20'//nl//'dy = 20'//nl//'dz = 20'//nl//'aperture = 40'//nl//'depth = 200'//nl
+    call Put('a.layers', '0 3000 1500 2200'//nl//'105 4500 2250 2200'//nl)
+    call Settings('layers = a.layers'//nl//text)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
+    column = window%medium(1, 1, :, :)
+    text = 'vp = v.raw'//nl//'vp_vs = 2'//nl//'rho_value = 2200'//nl//'model_nx = 40'//nl//'model_ny = 40'//nl//'model_nz = 40'//nl// &
+           'model_dx = 5'//nl//'model_dy = 5'//nl//'model_dz = 5'//nl//'model_at = centres'//nl//'dx = 20'//nl//'dy = 20'//nl// &
+           'dz = 20'//nl
+    do a = 1, 3
+      do k = 1, m
+        if (a == 1) v(k, :, :) = merge(3000, 4500, k <= 21)
+        if (a == 2) v(:, k, :) = merge(3000, 4500, k <= 21)
+        if (a == 3) v(:, :, k) = merge(3000, 4500, k <= 21)
+      end do
+      call Put('v.raw', [v])
+      call Settings(text)
+      call Model3dRead(job, earth, error)
+      call Model3dWindow(earth, job, shot, window, error)
+      call ClaimFine(error, 'a contact in a cell, across axis '//Str(a))
+      if (allocated(error)) return
+      if (a == 1) here = window%medium(:, 5, 4, :)
+      if (a == 2) here = window%medium(5, :, 4, :)
+      if (a == 3) here = window%medium(5, 4, :, :)
+      call Claim(all(abs(here/column - 1) < 1e-5), 'volumes have there the medium of layers, across axis '//Str(a))
+      disk = earth
+      disk%on_disk = .true.
+      deallocate (disk%vp, disk%vs, disk%rho)
+      box%low = [3, 4, 5]
+      do k = 1, 3
+        box%low = cshift(box%low, 1)
+        box%high = box%low + [2, 0, 1]
+        call Model3dWindow(disk, job, shot, piece, error, box)
+        if (.not. allocated(error)) call Claim(all(abs(piece%medium - window%medium(box%low(1):box%high(1), box%low(2):box%high(2), &
+                                                   box%low(3):box%high(3), :)) <= 0), 'a piece of it from disk has the same bits')
+      end do
+    end do
+  end subroutine Contacts
 
   !> Water over rock over air pockets, on a grid twice as coarse: cells are what most of them is.
   subroutine Mixtures()
