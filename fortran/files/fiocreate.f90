@@ -2,12 +2,11 @@
 module fiocreate_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_tally, fio_tally_bytes
+  use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_put_text, fio_tally, fio_tally_bytes
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
-  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_y, missing_channel, most_components, &
-                       words
+  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, missing_channel, most_components, Ordered, words
   use files_m, only: FileExists
-  use iso_c_binding, only: c_associated, c_ptr
+  use iso_c_binding, only: c_associated, c_null_char, c_ptr
   use kinds_m, only: dp, i8
   use gather_header_m, only: gather_header_t
   use text_m, only: CString, Str
@@ -105,9 +104,11 @@ contains
     call FioDefine(handle, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
     call FioText(handle, 'time', 'axis', 'T', error)
     call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
+    if (header%navigation /= '') call DefineLines(handle, size(LineNames(header)), header%navigation, error)
     call FioHeaderChecksum(handle, error)
     call DefineShots(handle, error)
     call DefineGeometry(handle, header%y_used, error)
+    if (header%navigation /= '') call DefineNavigation(handle, error)
     call DefineTraces(handle, header, error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(handle), error)
   end subroutine DefineFile
@@ -161,6 +162,52 @@ contains
     end function Recorded
   end subroutine DefineGeometry
 
+  !> The names of lines, which navigation names by number; they are as fixed as the header.
+  subroutine DefineLines(handle, n, fingerprint, error)
+    type(c_ptr), intent(in) :: handle
+    integer, intent(in) :: n
+    character(*), intent(in) :: fingerprint
+    type(error_t), allocatable, intent(inout) :: error
+    call FioText(handle, '', 'navigation_hash', fingerprint, error)
+    call FioDim(handle, 'line', n, error)
+    call FioDefine(handle, 'line_name', 'char', 'line words', '', 'names of the lines 1, 2, ... of sources and receivers', error)
+  end subroutine DefineLines
+
+  !> Names of lines; one without letters where there are none, for a dimension has a length.
+  pure function LineNames(header) result(names)
+    type(gather_header_t), intent(in) :: header
+    character(words), allocatable :: names(:)
+    integer :: i, n
+    n = 0
+    if (allocated(header%line)) n = size(header%line)
+    allocate (names(max(1, n)))
+    names = repeat(c_null_char, words)
+    do i = 1, n
+      names(i)(:len_trim(header%line(i))) = header%line(i)
+    end do
+  end function LineNames
+
+  !> Positions on the map and the numbers that the survey gave, as they stand in the key-map.
+  subroutine DefineNavigation(handle, error)
+    type(c_ptr), intent(in) :: handle
+    type(error_t), allocatable, intent(inout) :: error
+    call FioDefine(handle, 'source_easting', 'double', 'shot', 'm', 'easting of the source', error)
+    call FioDefine(handle, 'source_northing', 'double', 'shot', 'm', 'northing of the source', error)
+    call FioDefine(handle, 'source_height', 'double', 'shot', 'm', 'height of the source', error)
+    call FioText(handle, 'source_height', 'positive', 'up', error)
+    call FioDefine(handle, 'shot_point', 'double', 'shot', '', 'shot point number of the survey; NaN = not known', error)
+    call FioDefine(handle, 'source_line', 'int', 'shot', '', 'line of the source, counted from 1 in line_name; 0 = not known', &
+                   error)
+    call DefineReceiver(handle, 'receiver_easting', 'easting of the receiver', error)
+    call DefineReceiver(handle, 'receiver_northing', 'northing of the receiver', error)
+    call DefineReceiver(handle, 'receiver_height', 'height of the receiver', error)
+    call FioText(handle, 'receiver_height', 'positive', 'up', error)
+    call FioDefine(handle, 'receiver_line', 'int', 'shot receiver', '', 'line of the receiver, counted from 1 in line_name; '// &
+                   '0 = not known', error)
+    call FioDefine(handle, 'receiver_station', 'double', 'shot receiver', '', 'station number of the receiver; NaN = not known', &
+                   error)
+  end subroutine DefineNavigation
+
   subroutine DefineReceiver(handle, name, meaning, error)
     type(c_ptr), intent(in) :: handle
     character(*), intent(in) :: name, meaning
@@ -178,8 +225,7 @@ contains
     character(:), allocatable :: name, order, unit, meaning
     integer :: i, n
     call Components(header%components, variable, n, error)
-    order = geometry
-    if (header%y_used) order = geometry_y
+    order = Ordered(header%y_used, header%navigation /= '')
     do i = 1, n
       name = trim(variable(i))
       order = order//' '//name
@@ -248,10 +294,16 @@ contains
     type(c_ptr), intent(in) :: handle
     type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
+    character(words), allocatable :: names(:)
     integer :: i
     call FailFromC(fio_put_doubles(handle, CString('time'), [0_i8], [int(header%nt, i8)], &
       [(header%dt_out*(i - 1), i=1, header%nt)]), error)
     call FailFromC(fio_put_longs(handle, CString('record'), [0_i8], [size(header%record, kind=i8)], int(header%record, i8)), error)
+    if (header%navigation == '') return
+    names = LineNames(header)
+    do i = 1, size(names)
+      call FailFromC(fio_put_text(handle, CString('line_name'), [i - 1_i8, 0_i8], [1_i8, int(words, i8)], names(i)), error)
+    end do
   end subroutine PutFixed
 
 end module fiocreate_m

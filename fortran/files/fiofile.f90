@@ -10,8 +10,8 @@ module fiofile_m
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, CheckOpen, CheckSlot, Components
-  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_y, computed, Checked, most_components
+  public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, CheckOpen, CheckSlot, Components, Ordered
+  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
   integer, parameter :: words = 80                                  !< characters of variant and device
@@ -19,7 +19,9 @@ module fiofile_m
 
   character(*), parameter :: geometry = 'record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel '// &
     'source_x_used source_z_used receiver_x_used receiver_z_used'
-  character(*), parameter :: geometry_y = geometry//' source_y_used receiver_y_used'
+  character(*), parameter :: with_y = ' source_y_used receiver_y_used'
+  character(*), parameter :: with_map = ' source_easting source_northing source_height shot_point source_line receiver_easting '// &
+                                        'receiver_northing receiver_height receiver_line receiver_station'
   integer, parameter :: most_components = 24
   character(8), parameter :: known(25) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
                                           'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz', 'ux', 'uy', 'uz', &
@@ -33,6 +35,7 @@ module fiofile_m
     real(dp) :: dt_out = 0                    !< [s]
     character(8) :: variable(most_components) = ''   !< the components' variables, (ncomp) of them used
     logical :: y_used = .false.              !< positions used have a y too
+    character(:), allocatable :: navigation   !< fingerprint of the navigation that the file has, '' = none
     integer, allocatable :: record(:)         !< shot record numbers by slot, (nshots)
     logical :: broken = .false.               !< a write failed: the file must be closed and opened again
   end type fio_t
@@ -69,9 +72,17 @@ contains
   pure function Checked(fio) result(names)
     type(fio_t), intent(in) :: fio
     character(:), allocatable :: names
-    names = geometry
-    if (fio%y_used) names = geometry_y
+    names = Ordered(fio%y_used, fio%navigation /= '')
   end function Checked
+
+  !> The variables of the geometry, in the order of the checksums; with a y that is used, and with navigation.
+  pure function Ordered(y_used, navigation) result(names)
+    logical, intent(in) :: y_used, navigation
+    character(:), allocatable :: names
+    names = geometry
+    if (y_used) names = names//with_y
+    if (navigation) names = names//with_map
+  end function Ordered
 
   !> Opens a file of gathers after checking its length and the checksum of its header. With a `fingerprint` a file of another job is
   !> refused.
@@ -155,6 +166,7 @@ contains
     fio%nt = DimLength(fio, 'time', error)
     call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
     fio%y_used = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
+    fio%navigation = GlobalText(fio, 'navigation_hash')
     call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))
@@ -173,13 +185,15 @@ contains
     type(fio_t), intent(in) :: fio
     type(error_t), allocatable, intent(inout) :: error
     character(*), parameter :: by_receiver = ' receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used '// &
-                                             'receiver_y_used '
+                                             'receiver_y_used receiver_easting receiver_northing receiver_height '// &
+                                             'receiver_line receiver_station '
     character(*), parameter :: by_words = ' variant device '
     character(:), allocatable :: names, name
     integer :: i, blank
     if (allocated(error)) return
     if (DimLength(fio, 'words', error) /= words) call Fail(error, "'"//fio%path//"' has texts of another length than "//Str(words))
     call CheckDims(fio, 'time', 'time', error)
+    if (fio%navigation /= '') call CheckDims(fio, 'line_name', 'line words', error)
     names = 'status checksum run_checksum '//Checked(fio)//' '//computed//' '
     do while (names /= '')
       blank = index(names, ' ')

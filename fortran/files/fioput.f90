@@ -130,11 +130,37 @@ contains
       call PutDouble(fio, 'source_y_used', slot, gather%sy, error)
       call PutReceivers(fio, 'receiver_y_used', slot, gather%ry, error)
     end if
+    if (fio%navigation /= '') call PutNavigation(fio, shot, error)
     channel = missing_channel
     channel(:gather%nrec) = shot%channel
     if (.not. allocated(error)) call FailFromC(fio_put_longs(fio%handle, CString('channel'), [slot - 1_i8, 0_i8], &
       [1_i8, int(fio%nrec_max, i8)], channel), error)
   end subroutine PutGeometry
+
+  subroutine PutNavigation(fio, shot, error)
+    type(fio_t), intent(in) :: fio
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: line(fio%nrec_max)
+    if (.not. allocated(shot%navigation)) call Fail(error, 'shot record '//Str(shot%record)//" has no navigation, which '"// &
+      fio%path//"' holds of every shot")
+    if (allocated(error)) return
+    associate (nav => shot%navigation)
+      call PutDouble(fio, 'source_easting', shot%slot, nav%e, error)
+      call PutDouble(fio, 'source_northing', shot%slot, nav%n, error)
+      call PutDouble(fio, 'source_height', shot%slot, nav%h, error)
+      call PutDouble(fio, 'shot_point', shot%slot, nav%point, error)
+      call PutLong(fio, 'source_line', shot%slot, int(nav%line, i8), error)
+      call PutReceivers(fio, 'receiver_easting', shot%slot, nav%re, error)
+      call PutReceivers(fio, 'receiver_northing', shot%slot, nav%rn, error)
+      call PutReceivers(fio, 'receiver_height', shot%slot, nav%rh, error)
+      call PutReceivers(fio, 'receiver_station', shot%slot, nav%station, error)
+      line = 0
+      line(:size(nav%rline)) = nav%rline
+      if (.not. allocated(error)) call FailFromC(fio_put_longs(fio%handle, CString('receiver_line'), [shot%slot - 1_i8, 0_i8], &
+        [1_i8, int(fio%nrec_max, i8)], line), error)
+    end associate
+  end subroutine PutNavigation
 
   subroutine PutComputed(fio, slot, gather, error)
     type(fio_t), intent(in) :: fio

@@ -110,6 +110,7 @@ contains
     if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
       call FioOpen(store%fio, path, error, header%fingerprint)
+      call CompareNavigation(store%fio, header%navigation, error)
     else if (store%journal%done > 0) then
       call Fail(error, "the journal '"//log//"' tells of "//Str(store%journal%done)//" finished shots, but the output '"//path// &
                 "' is gone: put it back, or set overwrite=y to start anew")
@@ -124,6 +125,26 @@ contains
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
+
+  !> One file has one navigation. An output from before there was any goes on without it.
+  subroutine CompareNavigation(fio, navigation, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: navigation
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    if (fio%navigation == navigation) return
+    if (fio%navigation == '') then
+      call LogWarn("'"//fio%path//"' was begun without navigation and goes on without it: its map coordinates and shot points "// &
+                   'stay in the key-map alone (overwrite=y begins anew with them)')
+    else if (navigation == '') then
+      call Fail(error, "'"//fio%path//"' holds the navigation of its shots (map coordinates, shot points), the key-map has "// &
+                'none any more: repeat the job with the key-map that made it, or set overwrite=y to start anew')
+    else
+      call Fail(error, "'"//fio%path//"' holds another navigation of its shots than the key-map (map coordinates, shot points, "// &
+                "lines or their rule; fingerprint '"//fio%navigation//"', the key-map's '"//trim(navigation)//"'): repeat the "// &
+                'job with the key-map that made it, or set overwrite=y to start anew')
+    end if
+  end subroutine CompareNavigation
 
   !> Removes the output and its snapshots, which beside new gathers would pass for theirs. The output goes last: after a run that is
   !> killed in between, the next one still asks for overwrite=y.

@@ -3,7 +3,17 @@ module shot_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: shot_t
+  public :: shot_t, shot_navigation_t
+
+  !> Positions on the map, and the numbers that the survey gave. What is not known: NaN, line 0.
+  type :: shot_navigation_t
+    real(dp) :: e = 0, n = 0, h = 0           !< source: easting, northing, height [m]
+    real(dp) :: point = 0                     !< shot point
+    integer :: line = 0                       !< its line, by its number among the names of lines
+    real(dp), allocatable :: re(:), rn(:), rh(:)  !< receivers [m], (nrec)
+    real(dp), allocatable :: station(:)       !< their stations, (nrec)
+    integer, allocatable :: rline(:)          !< their lines, (nrec)
+  end type shot_navigation_t
 
   !> Positions in metres: x along the line, y across it (recorded, not modelled in 2D), z down.
   type :: shot_t
@@ -12,6 +22,7 @@ module shot_m
     real(dp) :: sx = 0, sy = 0, sz = 0        !< source [m]
     real(dp), allocatable :: rx(:), ry(:), rz(:)  !< receivers [m], (nrec)
     integer, allocatable :: channel(:)        !< channel numbers, (nrec)
+    type(shot_navigation_t), allocatable :: navigation   !< on its way to the output
   end type shot_t
 
 end module shot_m

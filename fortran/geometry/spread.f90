@@ -2,7 +2,7 @@
 !>
 !>     streamer   channel c at  x = sx + direction*(first + (c-1)*interval),  y = sy,  z = depth
 !>     fixed      channel c at  x = x0 + (c-1)*interval,                      y = y,   z = depth
-!>     list       channel, x, z, y as they stand in the file
+!>     list       channel, x, z, y as they stand in the file, and navigation beside them
 module spread_m
   use kinds_m, only: dp
   use error_m, only: error_t
@@ -10,14 +10,15 @@ module spread_m
   use hash_m, only: hash_t, HashAdd
   use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use nametable_m, only: name_length, nametable_t, NameNumber
-  use shot_m, only: shot_t
+  use receiver_navigation_m, only: receiver_navigation_t, LineNumber, ReceiverBytes, ReceiverGet, ReceiverKnown, ReceiverPut
+  use shot_m, only: shot_navigation_t, shot_t
   use sort_m, only: SortOrder
   use text_m, only: Join, Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
   public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles
-  public :: SpreadBytes, x_max, z_max
+  public :: SpreadBytes, SpreadKnown, SpreadLine, SpreadLines, SpreadMap, SpreadPlace, x_max, z_max
 
   real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
   real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]
@@ -44,6 +45,7 @@ module spread_m
     integer, private :: npool = 0             !< receivers of all lists
     integer, allocatable, private :: channel(:)
     real(dp), allocatable, private :: x(:), y(:), z(:)
+    type(receiver_navigation_t), private :: navigation
     type(path_t), allocatable, private :: files(:)   !< files of lists
     integer, private :: longest = 0           !< characters of the longest of them
   end type spreads_t
@@ -382,14 +384,15 @@ contains
     end do
   end subroutine EndList
 
-  !> A line "channel x z [y]" whose first word is at `first`; list 0 is checked but not kept.
+  !> A line "channel x z [y [e n [h [line [station]]]]]" whose first word is at `first`; list 0 is checked but not kept.
   subroutine ReadReceiver(spreads, i, file, first, problems)
     type(spreads_t), intent(inout) :: spreads
     integer, intent(in) :: i, first(2)
     type(textfile_t), intent(inout) :: file
     type(problems_t), intent(inout) :: problems
+    integer, parameter :: most = 8
     real(dp) :: x(3)
-    integer :: word(2), channel, n, before
+    integer :: word(2), words(2, most), channel, n, before
     character(1), parameter :: names(3) = ['x', 'z', 'y']
     before = problems%n
     channel = 0
@@ -398,11 +401,13 @@ contains
     n = 0
     do while (TextWord(file, word(1), word(2)))
       n = n + 1
+      if (n <= most) words(:, n) = word
       if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), &
                                 problems)
     end do
-    if ((n < 2 .or. n > 3) .and. problems%n == before) &
-      call FaultHere(problems, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
+    if ((n < 2 .or. n == 4 .or. n > most) .and. problems%n == before) &
+      call FaultHere(problems, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y], or up to 9 with '// &
+                     'navigation: channel x z y e n [h [line [station]]]')
     if (i == 0) return
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1
@@ -411,6 +416,8 @@ contains
     spreads%x(spreads%npool) = x(1)
     spreads%z(spreads%npool) = x(2)
     spreads%y(spreads%npool) = x(3)
+    if (n > 4 .and. problems%n == before) &
+      call ReceiverPut(spreads%navigation, spreads%npool, size(spreads%x), file, words(:, 4:n), n - 3, problems)
   end subroutine ReadReceiver
 
   !> Room for one more receiver of a list.
@@ -468,6 +475,54 @@ contains
     end associate
   end subroutine SpreadExpand
 
+  !> Receivers of spread i whose map coordinates its list gives.
+  pure integer function SpreadKnown(spreads, i) result(known)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    known = 0
+    associate (s => spreads%item(i))
+      if (s%kind == is_list) known = ReceiverKnown(spreads%navigation, s%start + 1, s%start + s%n)
+    end associate
+  end function SpreadKnown
+
+  !> Navigation of the receivers of spread i, all of which must be known: what its list does not give stays as it is.
+  pure subroutine SpreadMap(spreads, i, nav)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    type(shot_navigation_t), intent(inout) :: nav
+    call ReceiverGet(spreads%navigation, spreads%item(i)%start + 1, nav%re, nav%rn, nav%rh, nav%rline, nav%station)
+  end subroutine SpreadMap
+
+  !> Number of the line `name` of a shot, 0 for ''.
+  integer function SpreadLine(spreads, name, file, problems) result(number)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: name
+    type(textfile_t), intent(in) :: file
+    type(problems_t), intent(inout) :: problems
+    number = LineNumber(spreads%navigation%lines, name, file, problems)
+  end function SpreadLine
+
+  !> Names of the lines of sources and receivers, by their numbers.
+  pure function SpreadLines(spreads) result(names)
+    type(spreads_t), intent(in) :: spreads
+    character(name_length), allocatable :: names(:)
+    allocate (names(0))
+    associate (t => spreads%navigation%lines)
+      if (t%n > 0) names = t%name(:t%n)
+    end associate
+  end function SpreadLines
+
+  !> File, line and name of a list, for faults of it.
+  pure subroutine SpreadPlace(spreads, i, path, line, name)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    character(:), allocatable, intent(out) :: path, name
+    integer, intent(out) :: line
+    path = spreads%item(i)%path
+    line = spreads%item(i)%line
+    name = trim(spreads%names%name(i))
+  end subroutine SpreadPlace
+
   !> The i-th file of receiver lists that was read; '' beyond the last.
   function SpreadFiles(spreads, i) result(path)
     type(spreads_t), intent(in) :: spreads
@@ -483,8 +538,8 @@ contains
     type(spreads_t), intent(in) :: spreads
     real(dp), intent(out) :: held, reading
     integer, parameter :: receiver = 4 + 3*8
-    held = 0
-    if (allocated(spreads%channel)) held = real(receiver, dp)*size(spreads%channel)
+    held = ReceiverBytes(spreads%navigation)
+    if (allocated(spreads%channel)) held = held + real(receiver, dp)*size(spreads%channel)
     reading = 1.15_dp*held + spreads%longest        ! x, y and z grow one after the other
   end subroutine SpreadBytes
 

@@ -4,7 +4,7 @@ module master_receive_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use host_c, only: host_seconds
-  use keymap_m, only: KeymapShot
+  use keymap_m, only: KeymapNavigate, KeymapShot
   use lease_m, only: LeaseShotDone
   use shot_messages_m, only: GatherFrom, GatherMessage, ModelFrom, SnapsFrom, VerdictMessage, WindowMessage
   use log_m, only: LogError, LogInfo, LogWarn
@@ -75,6 +75,7 @@ contains
     end if
     call MasterLastTry(self)
     call KeymapShot(self%survey%keymap, gather%slot, shot)
+    call KeymapNavigate(self%survey%keymap, gather%slot, shot)
     call StoreDone(self%store, shot, gather, self%scheduler%attempts(gather%slot) + 1, worker, self%progress%host(worker), error)
     if (allocated(error)) then
       call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)

@@ -1,9 +1,10 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module survey_m
+  use across_line_m, only: across_line_t, AcrossAttributes, AcrossShot, AcrossWords
   use error_m, only: error_t, Fail
   use fingerprint_m, only: Fingerprint
   use gather_header_m, only: gather_header_t
-  use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapRead, KeymapShot
+  use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapLines, KeymapRead, KeymapRule, KeymapShot, KeymapUnmoved
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogLines
   use parameter_table_m, only: SplitList
@@ -30,6 +31,7 @@ module survey_m
     type(job_t) :: job
     type(keymap_t) :: keymap
     type(wavelet_t) :: wavelet
+    type(across_line_t) :: across                 !< 2D: positions across the line, which are left out
     class(scheme_t), allocatable :: scheme
     integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
     integer :: largest = 0                        !< record number of the shot with the largest window
@@ -105,6 +107,9 @@ contains
           survey%largest = shot%record
           survey%window = window
         end if
+        if (job%axes(2)) cycle
+        call KeymapUnmoved(survey%keymap, i, shot)
+        call AcrossShot(survey%across, shot)
       end do
       call ProblemsRaise(problems, 'the geometry', error)
       if (.not. allocated(error)) call SurveySays(check, physics, job, scheme, survey%wavelet, error)
@@ -155,9 +160,31 @@ contains
       call header%add('model_velocity_m_s', [m%vmin, m%vmax])
       call header%add('model_density_kg_m3', [m%rhomin, m%rhomax])
       call header%add('keymap_hash', survey%keymap%hash)
+      call AcrossAttributes(survey%across, header)
+      call DescribeNavigation(survey%keymap, header)
       call header%add('parameters', settings)
     end associate
   end subroutine SurveyHeader
+
+  !> Adds the rule between map and model, and the names of lines.
+  subroutine DescribeNavigation(keymap, header)
+    type(keymap_t), intent(in) :: keymap
+    type(gather_header_t), intent(inout) :: header
+    character(:), allocatable :: crs, words
+    real(dp) :: origin(2), azimuth
+    logical :: ruled, left, kept
+    header%navigation = keymap%navigation_hash
+    if (keymap%navigation_hash == '') return
+    header%line = KeymapLines(keymap)
+    call KeymapRule(keymap, ruled, crs, origin, azimuth, left, kept, words)
+    call header%add('navigation_crs', crs)
+    call header%add('navigation_rule', words)
+    if (.not. ruled) return
+    call header%add('navigation_origin_m', origin)
+    call header%add('navigation_azimuth_degrees', azimuth)
+    call header%add('navigation_y', trim(merge('left ', 'right', left)))
+    call header%add('navigation_offset', trim(merge('kept     ', 'projected', kept)))
+  end subroutine DescribeNavigation
 
   !> Tells the log what is to be modelled, and what the user should know before.
   subroutine SurveyLog(survey)
@@ -168,10 +195,23 @@ contains
                    Str(c%fmax, 4)//' Hz, '//c%accuracy_words())
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
+      call LogNavigation(survey)
       call LogInfo('source   '//survey%wavelet%name//', time zero at t = '//Str(survey%wavelet%t_zero, 6)//' s')
       call LogLines(c%warnings, .true.)
     end associate
   end subroutine SurveyLog
+
+  !> Tells the log where the survey lies on the map, and what 2D leaves out of it.
+  subroutine LogNavigation(survey)
+    type(survey_t), intent(in) :: survey
+    character(:), allocatable :: crs, rule, across
+    real(dp) :: origin(2), azimuth
+    logical :: ruled, left, kept
+    call KeymapRule(survey%keymap, ruled, crs, origin, azimuth, left, kept, rule)
+    if (survey%keymap%navigation_hash /= '') call LogInfo('map      '//crs//': '//rule)
+    across = AcrossWords(survey%across, kept)
+    if (across /= '') call LogInfo('line     '//across)
+  end subroutine LogNavigation
 
   !> The shots that snapshots are wanted of: those listed, else the first. Each must be in the key-map.
   subroutine ChooseSnapshots(survey, error)

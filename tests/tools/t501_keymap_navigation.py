@@ -105,8 +105,8 @@ def test_p190():
     text = open('line.receivers').read()
     e, n = map_position(-200 * math.cos(math.radians(2)), 200 * math.sin(math.radians(2)))
     claim(
-        f'E {e:.1f}0 N {n:.1f}0' in text,
-        f'the original coordinates stand beside each receiver: E {e:.1f} N {n:.1f}',
+        f'  {e:.1f} {n:.1f} - 1\n' in text,
+        f'the original coordinates and the streamer stand beside each receiver: E {e:.1f} N {n:.1f}',
     )
     status, text = tool('p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
     claim(status == 1 and 'exists already' in text, 'an existing key-map is not overwritten: ' + text.strip())

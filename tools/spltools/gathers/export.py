@@ -5,6 +5,7 @@ samples, sample interval, coordinates, numbers of traces. Damaged and unfinished
 """
 import contextlib
 import os
+import textwrap
 
 import numpy as np
 
@@ -19,9 +20,12 @@ surface or volume of a mesh (OUTPUT.snapN.nc) as VTU for ParaView (.pvd).
   spl-export quake.nc -o quake.mseed --reference 13.4 42.3 --turn zrt
   spl-export quake.nc.snap1.nc -o wave.pvd
 
-SEG-Y and SU: coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all
-of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
-source depth positive. Offset is signed, in whole metres, as modelled: in 2D along x. Y has the sign of a map, where
+SEG-Y and SU: where the file holds navigation, as spl-keymap keeps it, X and Y are easting and northing, elevation and depth are
+its heights, offsets its true distances, shot points those of the survey; lines and stations of receivers stand in bytes 233
+and 237. --coordinates model writes the positions of the modelling instead. Coordinates keep 1 cm or better: the scalar
+(bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all of them exactly, else the finest that fits 32 bits.
+Receiver group elevation is negative below the sea surface, source depth positive. Offset is signed, in whole metres,
+without navigation as modelled: in 2D along x. Y has the sign of a map, where
 +Y lies to the left of +X: it is -y of a key-map whose y is positive to the right of +x, as spl-keymap makes them and
 3D modelling takes them. SEG-Y holds at most 32767 samples of at most 32767 microseconds; SU 65535 of each, for its
 numbers have no sign.
@@ -54,6 +58,8 @@ def arguments(words):
     p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
     p.add_argument('--positions', choices=('used', 'asked'), default='used',
                    help='positions the modelling used, or those asked for, which differ with positions=nearest (default: used)')
+    p.add_argument('--coordinates', choices=('map', 'model'),
+                   help='easting and northing of the navigation, or x and y of the modelling (default: map where the file has it)')
     p.add_argument('--y-left', action='store_true',
                    help='the y of the key-map is positive to the left of +x, such as a northing beside an easting (spl-keymap '
                         '--azimuth none): Y is y')
@@ -84,7 +90,7 @@ def arguments(words):
 
 
 # Options that concern some formats alone.
-ONLY = {'segy su': 'component ibm big_endian cdp cdp_origin split max_traces',
+ONLY = {'segy su': 'component coordinates ibm big_endian cdp cdp_origin split max_traces',
         'sac mseed': 'motion turn reference x_azimuth origin_time network location stations',
         'segy su sac mseed': 'records done_only positions y_left'}
 
@@ -105,6 +111,7 @@ def main(words):
         cli.say(seismograms.export(file, slots, a))
         return
     a.y_left = a.y_left or file.text('mesh_z') == 'up'
+    choose_coordinates(file, a)
     if a.component is None:
         a.component = 'p' if 'p' in file.components else file.components[0]
     slots, left = file.chosen(a.records, a.done_only)
@@ -122,6 +129,14 @@ def main(words):
         cli.say(f'{survey.ignored}')
     for part in parts:
         cli.say(f'{part.path}: {len(part.slots)} shots, {part.traces} traces of {part.n} samples at {survey.interval} us')
+
+
+def choose_coordinates(file, a):
+    """Map coordinates where the file has them, unless told otherwise."""
+    if a.coordinates == 'map' and not file.navigated:
+        cli.fail(f'{file.path} holds no navigation: its key-map had none; leave --coordinates map out, or model with a key-map '
+                 'that spl-keymap made from navigation')
+    a.coordinates = a.coordinates or ('map' if file.navigated else 'model')
 
 
 def kind_of(a):
@@ -149,31 +164,69 @@ class Survey:
     def __init__(self, file, slots, a):
         self.file, self.slots, self.a = file, slots, a
         self.interval = whole_microseconds(file.dt, a.kind)
+        self.mapped = a.coordinates == 'map'
         first = self.gather(slots[0])
-        xy, z, low, self.traces, across = [], [], np.inf, 0, 0.0
+        xy, z, points, stations, low, self.traces, across, lines = [], [], [], [], np.inf, 0, 0.0, set()
+        receiver_lines = set()
         for slot in slots:
             g = self.gather(slot)
             check_record(g)
-            xy += [np.array([g.sx, g.sy]), g.rx, g.ry]
-            z += [np.array([g.sz]), g.rz]
+            xy += [np.array([g.s_x, g.s_y]), g.r_x, g.r_y]
+            z += [np.array([g.s_h]), g.r_h]
+            if self.mapped:
+                points.append([g.navigation.point])
+                stations.append(g.navigation.stations)
+                lines.add(g.navigation.line)
+                receiver_lines.update(g.navigation.lines)
             low = min(low, np.min(g.rx + g.sx, initial=np.inf) / 2)
             across = max(across, np.max(np.abs(g.across()), initial=0.0))
             self.traces += g.nrec
+        if not file.three_d:             # a key-map that keeps offsets has moved receivers to the y of their source
+            across = max(across, float(np.max(file.attributes.get('ignored_receiver_across_m', 0.0))))
         if self.traces == 0:
             cli.fail(f'{file.path}: the shots chosen have no receivers, nothing to write')
         self.xy_scalar = scalar(np.concatenate(xy), 'coordinate')
         self.z_scalar = scalar(np.concatenate(z), 'depth')
+        self.point_scalar = parts_of(np.concatenate(points), 'shot point') if points else 1
+        self.station_scalar = parts_of(np.concatenate(stations), 'station') if stations else 1
+        self.lines = sorted(lines - {''})
+        self.receiver_lines = sorted(receiver_lines - {''})
+        self.line_number = line_numbers(self.receiver_lines)
         self.origin = low if a.cdp_origin is None else a.cdp_origin
         self.units = first.units
         self.ignored = f'2D modelling ignored y: receivers up to {across:.2f} m across from their source' if across > 0.005 \
             and not file.three_d else ''
 
-    def map_y(self, y):
-        """Y in the trace headers [whole parts of a metre]: that of a map, to the left of +X."""
-        return np.rint((y if self.a.y_left else -y) * self.xy_scalar)
+    def whole(self, values):
+        """Coordinates as trace headers hold them [whole parts of a metre]."""
+        return np.rint(values * self.xy_scalar)
 
     def gather(self, slot):
-        return self.file.gather(slot, self.a.component, self.a.positions)
+        """A gather, with s_x, s_y, r_x, r_y, heights s_h, r_h and offsets as trace headers have them: on the map, or of the
+        modelling, whose Y then lies to the left of +X as on a map."""
+        g, v = self.file.gather(slot, self.a.component, self.a.positions), None
+        if self.mapped:
+            v = g.navigation
+            g.s_x, g.s_y, g.s_h, g.r_x, g.r_y, g.r_h = v.se, v.sn, v.sh, v.re, v.rn, v.rh
+            g.offsets = np.where(g.rx < g.sx, -1.0, 1.0) * v.offset()
+            if not np.isfinite(np.concatenate([[v.se, v.sn, v.sh], v.re, v.rn, v.rh])).all():
+                cli.fail(f'{self.file.path}: shot record {g.record} has no navigation; take --coordinates model')
+        else:
+            side = 1 if self.a.y_left else -1
+            g.s_x, g.s_y, g.s_h, g.r_x, g.r_y, g.r_h = g.sx, side * g.sy, -g.sz, g.rx, side * g.ry, -g.rz
+            g.offsets = g.offset()
+        if np.any(np.abs(g.offsets) > segyheader.LIMIT[4]):
+            cli.fail(f'the offset {np.abs(g.offsets).max():.10g} m of shot record {g.record} does not fit the trace header (up to '
+                     f'{segyheader.LIMIT[4]} m)')
+        return g
+
+    def midpoints(self, g):
+        """X and Y of midpoints; of the middle of their bins on the line, where they are numbered along a line of the map."""
+        rule = self.file.rule()
+        if not self.mapped or self.a.cdp is None or rule is None:
+            return (g.r_x + g.s_x) / 2, (g.r_y + g.s_y) / 2
+        x, azimuth = self.origin + (bins(self, g, self.a.cdp) - 1) * self.a.cdp, np.radians(rule[2])
+        return rule[0] + x * np.sin(azimuth), rule[1] + x * np.cos(azimuth)
 
 
 def whole_microseconds(dt, kind):
@@ -197,9 +250,6 @@ def check_record(g):
         if np.any(np.abs(values) > limit):
             worst = values[np.argmax(np.abs(values))]
             cli.fail(f'{name} {worst} of shot record {g.record} does not fit the trace header, which holds up to {limit}; renumber')
-    offset = np.abs(g.offset())
-    if np.any(offset > limit):
-        cli.fail(f'the offset {offset.max():.10g} m of shot record {g.record} does not fit the trace header (up to {limit} m)')
 
 
 def scalar(values, what):
@@ -214,6 +264,22 @@ def scalar(values, what):
         if np.all(np.abs(values * s - np.rint(values * s)) <= 1e-6 + 4e-16 * largest * s):
             return s
     return fitting[-1]
+
+
+def parts_of(numbers, what):
+    """Parts in which headers count numbers of a survey, NaN where not known: 1, or 100 where some are no whole ones."""
+    known = numbers[np.isfinite(numbers)]
+    parts = 1 if np.all(known == np.rint(known)) else 100
+    if np.any(np.abs(known) * parts > segyheader.LIMIT[4]):
+        cli.fail(f'{what} {known[np.argmax(np.abs(known))]:.12g} does not fit the trace header, which holds up to '
+                 f'{segyheader.LIMIT[4] // parts}; take --coordinates model, or renumber in the key-map')
+    return parts
+
+
+def line_numbers(names):
+    """{name: number}: names that all are whole numbers keep them, others get 1, 2, ..."""
+    fit = all(name.isascii() and name.isdigit() and int(name) <= segyheader.LIMIT[4] for name in names)
+    return {name: int(name) if fit else i for i, name in enumerate(names, 1)}
 
 
 class Part:
@@ -295,25 +361,31 @@ def traces(survey, g, part, done, kind, a):
     block = np.zeros(g.nrec, kind)
     h, number = block['header'], np.arange(1, g.nrec + 1)
     h['sequence_in_line'] = h['sequence_in_file'] = done + number
-    h['field_record'] = h['shot_point'] = g.record
+    h['field_record'] = g.record
+    point = g.record if not survey.mapped or np.isnan(g.navigation.point) else g.navigation.point
+    h['shot_point'] = np.rint(point)
     h['channel'] = g.channel
     h['trace_in_ensemble'] = number if a.cdp is None else 0
     h['trace_code'] = h['summed'] = h['stacked'] = h['data_use'] = 1
-    h['offset'] = np.rint(g.offset())
+    h['offset'] = np.rint(g.offsets)
     h['elevation_scalar'], h['coordinate_scalar'] = -survey.z_scalar, -survey.xy_scalar
-    h['receiver_elevation'] = np.rint(-g.rz * survey.z_scalar)
-    h['source_depth'] = np.rint(g.sz * survey.z_scalar)
-    h['source_x'], h['source_y'] = np.rint(g.sx * survey.xy_scalar), survey.map_y(g.sy)
-    h['group_x'], h['group_y'] = np.rint(g.rx * survey.xy_scalar), survey.map_y(g.ry)
+    h['receiver_elevation'] = np.rint(g.r_h * survey.z_scalar)
+    h['source_depth'] = np.rint(-g.s_h * survey.z_scalar)
+    h['source_x'], h['source_y'] = survey.whole(g.s_x), survey.whole(g.s_y)
+    h['group_x'], h['group_y'] = survey.whole(g.r_x), survey.whole(g.r_y)
+    if survey.mapped:
+        h['receiver_line'] = [survey.line_number.get(name, 0) for name in g.navigation.lines]
+        h['receiver_station'] = np.rint(np.nan_to_num(g.navigation.stations) * survey.station_scalar)
     h['coordinate_units'] = 1
     h['delay'] = part.first * survey.interval // 1000
     h['samples'], h['interval'] = part.n, survey.interval
     if a.cdp is not None:
         h['ensemble'] = bins(survey, g, a.cdp)
     if a.kind == 'segy':
-        h['midpoint_x'] = np.rint((g.rx + g.sx) / 2 * survey.xy_scalar)
-        h['midpoint_y'] = survey.map_y((g.ry + g.sy) / 2)
-        h['shot_point_number'], h['shot_point_scalar'], h['units'] = g.record, 1, UNIT_CODE.get(g.units, -1)
+        h['midpoint_x'], h['midpoint_y'] = (survey.whole(values) for values in survey.midpoints(g))
+        h['shot_point_number'] = np.rint(point * survey.point_scalar)
+        h['shot_point_scalar'] = 1 if survey.point_scalar == 1 else -survey.point_scalar
+        h['units'] = UNIT_CODE.get(g.units, -1)
     samples = g.raw[:, part.first:part.first + part.n]
     block['samples'] = ibmfloat.from_ieee(samples) if a.ibm else samples.view('>u4')
     return block
@@ -330,7 +402,8 @@ def bins(survey, g, spacing):
 
 def binary_values(survey, part, a):
     most = max(int(survey.file.nrec[slot]) for slot in part.slots)
-    return {'job': 1, 'line': 1, 'reel': 1, 'traces_per_ensemble': most if most <= segyheader.LIMIT[2] else 0,
+    line = line_numbers(survey.lines)[survey.lines[0]] if len(survey.lines) == 1 else 1
+    return {'job': 1, 'line': line, 'reel': 1, 'traces_per_ensemble': most if most <= segyheader.LIMIT[2] else 0,
             'interval': survey.interval, 'interval_field': survey.interval, 'samples': part.n, 'samples_field': part.n,
             'format': 1 if a.ibm else 5, 'fold': 1, 'sorting': 5, 'vertical_sum': 1, 'measurement_system': 1,
             'polarity': POLARITY.get(a.component, 0), 'revision': 0x0100, 'fixed_length': 1}
@@ -350,19 +423,39 @@ def text_lines(survey, part, a):
         f'SAMPLES {part.n}, INTERVAL {survey.interval} MICROSECONDS, FIRST SAMPLE AT {delay} MS',
         'TIME ZERO IS TIME ZERO OF THE SOURCE', '',
         *source_words(f), *wavelet, '',
-        'COORDINATES IN METRES, X ' + (f'{f.text("x_azimuth")} DEGREES FROM NORTH' if f.three_d else 'ALONG THE LINE')
-        + ', Y TO THE LEFT OF IT, Z DOWN',
+        *(map_lines(survey) if survey.mapped else [
+            'COORDINATES IN METRES, X ' + (f'{f.text("x_azimuth")} DEGREES FROM NORTH' if f.three_d else 'ALONG THE LINE')
+            + ', Y TO THE LEFT OF IT, Z DOWN']),
         f'  COORDINATE SCALAR {-survey.xy_scalar}, DEPTH SCALAR {-survey.z_scalar}; POSITIONS '
-        + {'used': 'USED BY THE MODELLING', 'asked': 'ASKED FOR'}[a.positions],
-        '  RECEIVER GROUP ELEVATION (41-44) IS -Z, SOURCE DEPTH (49-52) IS +Z',
-        '  OFFSET (37-40) IS SIGNED: NEGATIVE WHERE RECEIVER X < SOURCE X' + ('' if f.three_d else '; ALONG X'),
+        + ('OF THE NAVIGATION' if survey.mapped else {'used': 'USED BY THE MODELLING', 'asked': 'ASKED FOR'}[a.positions]),
+        '  RECEIVER GROUP ELEVATION (41-44) IS ' + ('HEIGHT, SOURCE DEPTH (49-52) -HEIGHT' if survey.mapped else
+                                                    '-Z, SOURCE DEPTH (49-52) IS +Z'),
+        '  OFFSET (37-40) IS ' + ('TRUE DISTANCE, ' if survey.mapped else 'SIGNED: ') + 'NEGATIVE WHERE RECEIVER X < SOURCE X'
+        + ('' if f.three_d or survey.mapped else '; ALONG X'),
         *([f'  {survey.ignored.upper()}'] if survey.ignored else []),
         f'  FIRST SOURCE X {first.sx:.2f} Z {first.sz:.2f}, LAST SOURCE X {last.sx:.2f} Z {last.sz:.2f}',
         '', 'TRACE HEADER BYTES: 9 RECORD  13 CHANNEL  17 AND 197 SHOT POINT  37 OFFSET',
         '  41 RECEIVER ELEVATION  49 SOURCE DEPTH  73/77 SOURCE X/Y  81/85 GROUP X/Y',
         '  115 SAMPLES  117 INTERVAL  181/185 MIDPOINT X/Y  203 UNIT (1 PA, 6 M/S)',
+        *(['  233 RECEIVER LINE  237 RECEIVER STATION' + f' TIMES {survey.station_scalar}' * (survey.station_scalar > 1)]
+          if survey.mapped else []),
         *([f'  21 MIDPOINT BIN, SPACING {a.cdp:g} M, MIDDLE OF BIN 1 AT X {survey.origin:.2f}'] if a.cdp else []),
         '', *grid_words(f)]
+
+
+def map_lines(survey):
+    """Lines on the map: system of coordinates, the rule of the modelling, names of lines."""
+    f, rule = survey.file, survey.file.rule()
+    words = f'EASTING AND NORTHING IN METRES: {f.text("navigation_crs")}'.upper()
+    lines = textwrap.wrap(words, 76, subsequent_indent='  ')[:3]
+    if rule:
+        lines.append(f'  MODELLED X ALONG AZIMUTH {rule[2]:.6f} FROM E {rule[0]:.3f} N {rule[1]:.3f}')
+        lines.append(f'  Y TO THE {"LEFT" if rule[3] else "RIGHT"} OF +X; OFFSETS {f.text("navigation_offset").upper()}')
+    if survey.lines:
+        lines.append(f'  LINE {", ".join(survey.lines)}'.upper()[:76])
+    if any(str(number) != name for name, number in survey.line_number.items()):
+        lines.append(('  RECEIVER LINES ' + ', '.join(f'{i} = {name}' for name, i in survey.line_number.items())).upper()[:76])
+    return lines
 
 
 def source_words(f):

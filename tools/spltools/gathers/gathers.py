@@ -22,18 +22,25 @@ VARIABLES = {c: 'pressure' if c == 'p' else c for c in COMPONENTS}
 NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x source_y source_z receiver_x receiver_y '
           'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
 
+NAVIGATION = ('line_name source_easting source_northing source_height shot_point source_line receiver_easting receiver_northing '
+              'receiver_height receiver_line receiver_station').split()
 DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
               **dict.fromkeys('record status nrec checksum run_checksum source_x source_y source_z source_x_used source_z_used '
                               'source_y_used seconds steps cells finished'.split(), ('shot',)),
               **dict.fromkeys('receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used receiver_y_used'.split(),
                               ('shot', 'receiver')),
+              **dict.fromkeys('source_easting source_northing source_height shot_point source_line'.split(), ('shot',)),
+              **dict.fromkeys('receiver_easting receiver_northing receiver_height receiver_line receiver_station'.split(),
+                              ('shot', 'receiver')),
+              'line_name': ('line', 'words'),
               **dict.fromkeys(('variant', 'device'), ('shot', 'words')),
               **dict.fromkeys(VARIABLES.values(), ('shot', 'receiver', 'time'))}
 
 
 class Gather:
     """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
-    raw: the traces as they stand in the file, big-endian. three_d: whether the modelling saw y."""
+    raw: the traces as they stand in the file, big-endian. three_d: whether the modelling saw y. navigation: None where the file has
+    none."""
 
     @property
     def traces(self):
@@ -48,6 +55,15 @@ class Gather:
     def across(self):
         """Distance of receivers from their source along y [m], (nrec), positive to the right of +x; 2D modelling ignores it."""
         return self.ry - self.sy
+
+
+class Navigation:
+    """Of a shot: source at se, sn, sh, receivers at re, rn, rh (nrec): easting, northing, height [m]; shot point and stations as
+    the survey numbered them, NaN where not known; names of lines, '' where not known."""
+
+    def offset(self):
+        """True distances of receivers from their source [m], (nrec)."""
+        return np.hypot(self.re - self.se, self.rn - self.sn)
 
 
 class Gathers:
@@ -73,13 +89,20 @@ class Gathers:
         self.nt, self.nrec_max, self.nshots = (self._header.dimensions[d] for d in ('time', 'receiver', 'shot'))
         self.dt = float(self.time[1] - self.time[0]) if self.nt > 1 else 0.0
         self.three_d = 'receiver_y_used' in self._header.variables
+        self.navigated = all(name in self._header.variables for name in NAVIGATION)
+        self.lines = self._lines() if self.navigated else []
         self.components = [c for c, name in VARIABLES.items() if name in self._header.variables]
+
+    def _lines(self):
+        """Names of lines: number i of a shot or receiver is name i - 1."""
+        return [bytes(row.tobytes()).split(b'\0')[0].decode('utf-8', 'replace').strip() for row in self._array('line_name')]
 
     def _check_shapes(self):
         """Every variable lies on the dimensions it must have: what is read later relies on it."""
         for name, v in self._header.variables.items():
             want = DIMENSIONS.get(name)
-            if want is not None and (v.dims != want or v.dtype.kind == 'S' and name not in ('variant', 'device')):
+            if want is not None and (v.dims != want or v.dtype.kind == 'S' and
+                                     name not in ('variant', 'device', 'line_name')):
                 fail(f"{self.path} is no file of gathers: its variable '{name}' must hold numbers on ({', '.join(want)}), it is on "
                      f"({', '.join(v.dims)}); give the file that the modelling wrote")
             if not isinstance(v.attributes.get('order', ''), str) or not isinstance(v.attributes.get('units', ''), str):
@@ -212,4 +235,28 @@ class Gathers:
         g.rx, g.ry, g.rz = (self._numbers(f'receiver_{name}', slot)[:n] for name in ('x' + suffix, 'y' + along_y, 'z' + suffix))
         g.channel = self._numbers('channel', slot)[:n]
         g.raw = self._array(VARIABLES[component])[slot, :n]
+        g.navigation = self._navigation(slot, n) if self.navigated else None
         return g
+
+    def _navigation(self, slot, n):
+        v = Navigation()
+        v.se, v.sn, v.sh, v.point = (float(self._numbers(name, slot)) for name in
+                                     ('source_easting', 'source_northing', 'source_height', 'shot_point'))
+        v.re, v.rn, v.rh, v.stations = (self._numbers('receiver_' + name, slot)[:n] for name in
+                                        ('easting', 'northing', 'height', 'station'))
+        v.line = self._line_of(int(self._numbers('source_line', slot)))
+        v.lines = [self._line_of(int(i)) for i in self._numbers('receiver_line', slot)[:n]]
+        return v
+
+    def _line_of(self, number):
+        if not 0 <= number <= len(self.lines):
+            fail(f'{self.path} names line {number} of {len(self.lines)}: it was not made by this program')
+        return self.lines[number - 1] if number else ''
+
+    def rule(self):
+        """(easting, northing of x = y = 0 [m], azimuth of +x [degrees], y to the left of +x), None where positions on the map
+        and those of the modelling have no rule."""
+        origin, azimuth = (self.attributes.get('navigation_' + name) for name in ('origin_m', 'azimuth_degrees'))
+        if not self.navigated or origin is None or azimuth is None:
+            return None
+        return float(origin[0]), float(origin[1]), float(np.atleast_1d(azimuth)[0]), self.attributes.get('navigation_y') == 'left'

@@ -14,6 +14,8 @@ TRACE = {
 # SU uses the bytes from 181 on for other things
 TRACE_SEGY = {'midpoint_x': (181, 4), 'midpoint_y': (185, 4), 'shot_point_number': (197, 4), 'shot_point_scalar': (201, 2),
               'units': (203, 2)}
+# neither assigns these
+TRACE_FREE = {'receiver_line': (233, 4), 'receiver_station': (237, 4)}
 BINARY = {
     'job': (3201, 4), 'line': (3205, 4), 'reel': (3209, 4), 'traces_per_ensemble': (3213, 2), 'auxiliary_per_ensemble': (3215, 2),
     'interval': (3217, 2), 'interval_field': (3219, 2), 'samples': (3221, 2), 'samples_field': (3223, 2), 'format': (3225, 2),
@@ -31,7 +33,7 @@ def layout(fields, length, order, first=1, unsigned=()):
 
 def trace_type(kind, nt, order):
     """A trace with its header and nt samples: SEG-Y or SU. SU's counts of samples and microseconds are unsigned."""
-    fields = {**TRACE, **TRACE_SEGY} if kind == 'segy' else TRACE
+    fields = {**TRACE, **(TRACE_SEGY if kind == 'segy' else {}), **TRACE_FREE}     # in the order of their bytes
     header = layout(fields, 240, order, unsigned=('samples', 'interval') if kind == 'su' else ())
     return np.dtype([('header', header), ('samples', order + 'u4', (nt,))])
 

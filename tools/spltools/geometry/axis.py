@@ -6,6 +6,7 @@ import numpy as np
 
 from spltools.cli import fail, warn
 from spltools.geometry.keymap import stacks
+from spltools.geometry.navigation import Rule
 
 FEATHERED = 10.0  # degrees between spread and line from which we warn
 SHORTEST = 1e-3  # length of a spread that has a direction [m]
@@ -31,15 +32,14 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
 
     azimuth None: best fit through the sources, from the first to the last; origin None: x = 0 at the
     smallest x; keep: receivers move along x to their true offset. Coordinates with constant y stay as they
-    are. Returns sentences that say what was done.
+    are. Returns sentences that say what was done, and the rule from map to model.
     """
     e = np.array([s.sx for s in shots])
     n = np.array([s.sy for s in shots])
     receivers = np.concatenate([np.column_stack([s.rx, s.ry]) for s in shots])
     if azimuth is None and origin is None and np.ptp(np.append(n, receivers[:, 1])) < 1e-3:
-        return [
-            f'x is the x of the file; y = {n[0]:g} m everywhere' + (': spl-export needs --y-left' if n[0] else '')
-        ]
+        _keep_numbered(shots)
+        return [f'x is the x of the file; y = {n[0]:g} m everywhere'], Rule(azimuth=90.0, left=True)
     how = 'as given'
     if azimuth is None:
         azimuth = best_azimuth(e, n, receivers)
@@ -53,27 +53,35 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
     moved = keep_offsets(shots) if keep else []
     if origin is None:
         axis.origin = _start_at_zero(shots, axis)
-    return [
+    told = [
         f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}){_straightness(shots)}',
         (
             f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to'
             ' the right of +x'
         ),
     ] + moved
+    return told, Rule(e0=axis.origin[0], n0=axis.origin[1], azimuth=axis.azimuth, kept=keep)
 
 
 def keep_map(shots, origin=None, keep=False):
-    """Leaves easting and northing as x and y, counted from `origin`. Returns sentences that say so."""
+    """Leaves easting and northing as x and y, counted from `origin`. Returns sentences that say so, and the rule."""
     if keep:
         fail('--keep-offset moves receivers along a line, but --azimuth none asks for no line: leave one of them out')
     e, n = origin or (0.0, 0.0)
+    _keep_numbered(shots)
     for shot in shots:
         shot.sx, shot.sy = shot.sx - e, shot.sy - n
         shot.rx, shot.ry = shot.rx - e, shot.ry - n
-    return [
-        f'x = easting - {e:.2f} m, y = northing - {n:.2f} m: no line was looked for; y is positive to the left of'
-        ' +x: spl-export needs --y-left'
-    ]
+    told = f'x = easting - {e:.2f} m, y = northing - {n:.2f} m: no line was looked for; y is positive to the left of +x'
+    return [told], Rule(e0=e, n0=n, azimuth=90.0, left=True)
+
+
+def _keep_numbered(shots):
+    """Keeps the map coordinates of receivers that have lines or stations beside these; of others they follow by the rule."""
+    for shot in shots:
+        if shot.lines is not None or shot.stations is not None:
+            shot.map_source = (shot.sx, shot.sy)
+            shot.map_receivers = np.column_stack([shot.rx, shot.ry])
 
 
 def _start_at_zero(shots, axis):

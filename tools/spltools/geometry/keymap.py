@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spltools.cli import Failure, check_output, fail, new_file
+from spltools.geometry import navigation
 from spltools.geometry.mapline import did_you_mean, read_lines, short, shown
 
 # limits of the modelling (fortran/geometry/keymap.f90, fortran/geometry/spread.f90)
@@ -22,7 +23,8 @@ SAME = 5e-4  # positions closer than this [m] are the same: maps are written in 
 
 @dataclass
 class Shot:
-    """One shot [m]: x along the line, y across it, z down; map_* are easting and northing where known."""
+    """One shot [m]: x along the line, y across it, z down; map_* are easting and northing where known, heights count up.
+    Points and lines are those of the survey; stations NaN and lines '' where they are not known."""
 
     record: int
     sx: float
@@ -36,6 +38,12 @@ class Shot:
     map_receivers: np.ndarray = None  # (nrec, 2)
     skip: bool = False
     notes: list = field(default_factory=list)
+    height: float = None  # None: -z
+    point: float = None
+    line: str = ''
+    heights: np.ndarray = None
+    lines: list = None
+    stations: np.ndarray = None
 
 
 @dataclass
@@ -179,8 +187,9 @@ def _tell_shots(shots, where, seen, faults):
                 )
 
 
-def write_map(path, shots, comments, overwrite=False):
-    """Writes the key-map, and NAME.receivers where shots have receivers of their own. Returns the paths."""
+def write_map(path, shots, comments, overwrite=False, rule=None):
+    """Writes the key-map, and NAME.receivers where shots have receivers of their own; with their navigation where there is a
+    `rule`. Returns the paths."""
     check_shots(shots, path)
     kind, spread = classify(shots)
     paths = [path]
@@ -192,57 +201,82 @@ def write_map(path, shots, comments, overwrite=False):
         check_output(each, overwrite)
     names = ['cable' if kind == 'streamer' else 'receivers'] * len(shots)
     if len(paths) == 2:
-        names = _write_lists(paths[1], shots, kind, overwrite)
+        names = _write_lists(paths[1], shots, kind, overwrite, rule)
         quoted = os.path.basename(paths[1])
         spread = f'lists "{quoted}"' if re.search(r'[\s=#]', quoted) else f'lists {quoted}'
     with new_file(path, overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
         for line in comments:
             file.write(f'# {line}'.rstrip() + '\n')
+        file.write(f'\n{rule.text()}' if rule else '')
         file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
         for shot, name in zip(shots, names):
-            file.write(_shot_line(shot, name))
+            file.write(_shot_line(shot, name, rule))
     return paths
 
 
-def _shot_line(shot, name):
+def _shot_line(shot, name, rule):
     line = f'shot {shot.record:>10d} {metres(shot.sx):>11s} {metres(shot.sz):>9s}  {name}'
     line += '  skip' if shot.skip else ''
     line += f'  y={metres(shot.sy)}' if abs(shot.sy) >= SAME else ''
-    if shot.map_source is not None:
-        line += f'   # E {shot.map_source[0]:.2f} N {shot.map_source[1]:.2f}'
+    if rule and shot.map_source is not None:
+        line += f'  e={metres(shot.map_source[0])} n={metres(shot.map_source[1])}'
+    if rule and shot.height is not None and abs(shot.height + shot.sz) >= SAME:
+        line += f' h={metres(shot.height)}'
+    if rule and shot.point is not None:
+        line += f' point={shot.point:.15g}'
+    if rule and shot.line:
+        line += f' line={navigation.quoted(shot.line[:NAME_MAX])}'
     return line + '\n'
 
 
-def _write_lists(path, shots, kind, overwrite):
+def _write_lists(path, shots, kind, overwrite, rule):
     """Writes the lists, equal ones once. Returns the name of the list of each shot."""
     names, known = [], {}
     with new_file(path, overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
         file.write(
-            '# Receivers [m]: x along the line, z down, y across; E, N: map coordinates where known.\n'
+            '# Receivers [m]: x along the line, z down, y across; e, n: map coordinates; h: height, - where it is -z.\n'
         )
         for shot in shots:
-            key = _receivers_key(shot)
+            key = _receivers_key(shot, rule)
             if key not in known:
                 known[key] = 'receivers' if kind == 'list' else f's{shot.record}'
-                file.write(f'list {known[key]}\n#  channel           x         z         y\n')
-                file.writelines(_receiver_lines(shot))
+                mapped = rule and shot.map_receivers is not None
+                file.write(f'list {known[key]}\n#  channel           x         z         y')
+                file.write('          e            n  h  line  station\n' if mapped else '\n')
+                file.writelines(_receiver_lines(shot, mapped))
             names.append(known[key])
     return names
 
 
-def _receiver_lines(shot):
+def _receiver_lines(shot, mapped):
     for i in range(len(shot.channel)):
         line = (
             f'{shot.channel[i]:10d} {metres(shot.rx[i]):>11s} {metres(shot.rz[i]):>9s}'
             f' {metres(shot.ry[i]):>9s}'
         )
-        if shot.map_receivers is not None:
-            line += f'   # E {shot.map_receivers[i, 0]:.2f} N {shot.map_receivers[i, 1]:.2f}'
+        if mapped:
+            line += f'  {metres(shot.map_receivers[i, 0])} {metres(shot.map_receivers[i, 1])}' + _receiver_numbers(shot, i)
         yield line + '\n'
 
 
-def _receivers_key(shot):
-    return tuple(
+def _receiver_numbers(shot, i):
+    """The columns h, line and station of a receiver, as far as any is known."""
+    high = shot.heights is not None and abs(shot.heights[i] + shot.rz[i]) >= SAME
+    numbers = [
+        metres(shot.heights[i]) if high else '-',
+        navigation.quoted(shot.lines[i][:NAME_MAX]) if shot.lines and shot.lines[i] else '-',
+        f'{shot.stations[i]:.15g}' if shot.stations is not None and not np.isnan(shot.stations[i]) else '-',
+    ]
+    while numbers and numbers[-1] == '-':
+        numbers.pop()
+    return ''.join(f' {number}' for number in numbers)
+
+
+def _receivers_key(shot, rule):
+    """All that the list of a shot holds."""
+    mapped = rule and shot.map_receivers is not None
+    beside = (tuple(_receiver_numbers(shot, i) for i in range(len(shot.channel))), shot.map_receivers.tobytes()) if mapped else ()
+    return beside + tuple(
         a.tobytes()
         for a in (
             shot.channel.astype(np.int64),
@@ -312,11 +346,16 @@ def _on_millimetres(*values):
 
 def read_map(path):
     """Reads a key-map as the modelling does (fortran/geometry/keymap.f90). Returns its shots by record, skipped ones too."""
+    return read_navigated(path)[0]
+
+
+def read_navigated(path):
+    """(shots, rule): the same, and the rule of its navigation, None where it has none."""
     found = _Map(path)
     for line in read_lines(path, found.faults):
         found.take(line)
     found.check()
-    return [_expand(row, found.spreads[row.spread]) for row in found.rows]
+    return [_expand(row, found.spreads[row.spread], found.rule) for row in found.rows], found.rule
 
 
 @dataclass
@@ -330,6 +369,15 @@ class _Row:
     sz: float
     spread: str
     skip: bool
+    e: float = None
+    n: float = None
+    h: float = None
+    point: float = None
+    from_line: str = ''
+
+    @property
+    def navigated(self):
+        return bool(self.from_line) or any(v is not None for v in (self.e, self.h, self.point))
 
 
 @dataclass
@@ -341,17 +389,29 @@ class _Spread:
     x: np.ndarray
     y: np.ndarray
     z: np.ndarray
+    path: str = ''
+    line: int = 0
+    e: np.ndarray = None  # nan where not known, as are n, h, stations
+    n: np.ndarray = None
+    h: np.ndarray = None
+    lines: list = None
+    stations: np.ndarray = None
+
+    @property
+    def known(self):
+        return 0 if self.e is None else int(np.count_nonzero(~np.isnan(self.e)))
 
 
 @dataclass
 class _List:
-    """A receiver list while its lines are read: (channel, x, z, y) of those without fault."""
+    """A receiver list while its lines are read: (channel, x, z, y, e, n, h, station) and lines of those without fault."""
 
     name: str
     path: str
     line: int
     begun: int = 0
     rows: list = field(default_factory=list)
+    lines: list = field(default_factory=list)
 
 
 class _Map:
@@ -361,16 +421,19 @@ class _Map:
         self.path, self.faults = path, Faults()
         self.rows, self.skips = [], []
         self.spreads, self.defined, self.used = {}, {}, {}
+        self.rule = None
+        self.place = []  # easting and northing of the first receiver that has them
         self.incomplete = False  # a name could not be defined: others would seem unknown
 
     def take(self, line):
-        readers = {'spread': self._spread, 'lists': self._lists, 'shot': self._shot, 'shots': self._shots, 'skip': self._skip}
+        readers = {'spread': self._spread, 'lists': self._lists, 'shot': self._shot, 'shots': self._shots, 'skip': self._skip,
+                   'navigation': self._navigation}
         kind = line.first.lower()
         if kind in readers:
             readers[kind](line)
         else:
             line.fault(f'unknown word {shown(line.first)}{did_you_mean(kind, list(readers))}: a line begins with spread,'
-                       ' lists, shot, shots or skip')
+                       ' lists, shot, shots, skip or navigation')
 
     def check(self):
         """Checks of all lines together; then all faults are told."""
@@ -385,6 +448,8 @@ class _Map:
             self.faults.add_if_none(self.path, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
         elif all(row.skip for row in self.rows):
             self.faults.add_if_none(self.path, f'each of the {len(self.rows)} shot(s) is marked skip: nothing is left to model')
+        if not self.faults.count:
+            navigation.check(self.rule, self.rows, self.spreads, self.faults, self.path)
         self.faults.tell()
         todo = [row for row in self.rows if not row.skip]
         traces = sum(len(self.spreads[row.spread].channel) for row in todo)
@@ -411,6 +476,12 @@ class _Map:
                 told = f'{low}-{high}' if high > low else str(low)
                 self.faults.add(self.path, number, f'skip {told}: there is no such shot')
 
+    def _navigation(self, line):
+        if self.rule is not None:
+            line.fault(f'the line navigation stands in line {self.rule.line} already: a key-map has one')
+        else:
+            self.rule = navigation.read_rule(line) or navigation.Rule(line=line.number)
+
     # --- lines of shots ---
 
     def _shot(self, line):
@@ -423,11 +494,16 @@ class _Map:
         record = line.whole(line.words[0], 'record', 1, RECORD_MAX)
         sx = line.real(line.words[1], 'sx', -X_MAX, X_MAX)
         sz = line.real(line.words[2], 'sz', -Z_MAX, Z_MAX)
-        line.check_keys('a shot', (), ('y',))
+        line.check_keys('a shot', (), ('y', 'e', 'n', 'h', 'point', 'line'))
         sy = line.real_of('y', -X_MAX, X_MAX, 0.0)
+        limits = {'e': navigation.MAP_MAX, 'n': navigation.MAP_MAX, 'h': navigation.HEIGHT_MAX, 'point': navigation.POINT_MAX}
+        numbers = [line.real_of(key, -limit, limit) for key, limit in limits.items()]
+        from_line = _line_name(line, line.keys.get('line') or '')
+        if bool(line.keys.get('e')) != bool(line.keys.get('n')):
+            line.fault('e= and n= belong together: easting and northing of the source [m]')
         skip = self._status(line, line.words[4:])
         if self.faults.count == before:
-            self.rows.append(_Row(line.number, record, sx, sy, sz, self._use(line.words[3], line), skip))
+            self.rows.append(_Row(line.number, record, sx, sy, sz, self._use(line.words[3], line), skip, *numbers, from_line))
 
     def _shots(self, line):
         before = self.faults.count
@@ -572,7 +648,7 @@ class _Map:
                     row.fault('receivers before the first line "list NAME": whose are they?')
                     return
                 lists, current = 1, _List(only, path, row.number)
-            _receiver(row, current)
+            _receiver(row, current, self.place)
         self._end_list(current)
         if self.faults.count > before:
             return
@@ -598,7 +674,7 @@ class _Map:
         """Checks a list that ends, not empty, no channel twice, and makes a spread of it."""
         if one is None:
             return
-        table = np.array(one.rows, dtype=float).reshape(-1, 4)
+        table = np.array(one.rows, dtype=float).reshape(-1, 8)
         channel = table[:, 0].astype(int)
         values, counts = np.unique(channel, return_counts=True)
         if not one.begun:
@@ -608,24 +684,61 @@ class _Map:
                             ' it, and its shots')
         elif (counts > 1).any():
             self.faults.add(one.path, one.line, f'list {shown(one.name)} has channel {values[counts > 1][0]} more than once')
-        self.spreads[one.name] = _Spread(False, channel, table[:, 1], table[:, 3], table[:, 2])
+        self.spreads[one.name] = _Spread(False, channel, table[:, 1], table[:, 3], table[:, 2], one.path, one.line,
+                                         *np.round(table[:, 4:7].T, 3), one.lines, table[:, 7])
 
 
-def _receiver(row, one):
-    """A line "channel x z [y]"; it goes to the list `one`, if there is one."""
+def _line_name(row, name):
+    """The name of a line, '' for -."""
+    if len(name.encode('utf-8', 'surrogateescape')) > NAME_MAX:
+        row.fault(f'the name of the line {shown(name)} is longer than {NAME_MAX} characters')
+    return '' if name == '-' else name
+
+
+def _receiver(row, one, place):
+    """A line "channel x z [y [e n [h [line [station]]]]]"; it goes to the list `one`, if there is one."""
     before, words = row.faults.count, row.rest()
     values = [row.whole(row.first, 'channel', 1, RECORD_MAX)]
     for word, name, limit in zip(words, 'xzy', (X_MAX, Z_MAX, X_MAX)):
         values.append(row.real(word, name, -limit, limit))
     fine = row.faults.count == before
-    if fine and len(words) not in (2, 3):
-        row.fault(f'{len(words) + 1} columns; a receiver has 3 or 4: channel x z [y]')
+    if fine and len(words) not in (2, 3, 5, 6, 7, 8):
+        row.fault(f'{len(words) + 1} columns; a receiver has 3 or 4: channel x z [y], or up to 9 with navigation: channel x z y e n'
+                  ' [h [line [station]]]')
         fine = False
     if one is not None:
+        beside, name = _receiver_map(row, words[3:], place) if fine and len(words) > 4 else ([np.nan] * 4, '')
+        fine = row.faults.count == before
         one.begun += 1
-        one.rows += [values + [0.0] * (4 - len(values))] if fine else []
+        one.rows += [values + [0.0] * (4 - len(values)) + beside] if fine else []
+        one.lines += [name] if fine else []
 
 
-def _expand(row, spread):
+def _receiver_map(row, words, place):
+    """([e, n, h, station], line) of a receiver, nan or '' where not known."""
+    words = words + ['-'] * (5 - len(words))
+    limits = (navigation.MAP_MAX, navigation.MAP_MAX, navigation.HEIGHT_MAX, navigation.POINT_MAX)
+    numbers = []
+    for word, name, limit in zip(words[:3] + words[4:], ('e', 'n', 'h', 'station'), limits):
+        value = np.nan if word == '-' and name in ('h', 'station') else row.real(word, name, -limit, limit)
+        numbers.append(np.nan if value is None else value)
+    place[:] = place or numbers[:2]
+    if max(abs(numbers[0] - round(place[0])), abs(numbers[1] - round(place[1]))) > navigation.FARTHEST:
+        row.fault(f'E {numbers[0]:.12g} N {numbers[1]:.12g} is farther than {navigation.FARTHEST / 1000:g} km from '
+                  f'E {place[0]:.12g} N {place[1]:.12g} of the first receiver: one of them is wrong')
+    return numbers, _line_name(row, words[3])
+
+
+def _expand(row, spread, rule):
     x, y = (row.sx + spread.x, row.sy + spread.y) if spread.moves else (spread.x, spread.y)
-    return Shot(row.record, row.sx, row.sy, row.sz, spread.channel, x, y, spread.z, skip=row.skip)
+    shot = Shot(row.record, row.sx, row.sy, row.sz, spread.channel, x, y, spread.z, skip=row.skip)
+    if rule is None:
+        return shot
+    shot.map_source = (row.e, row.n) if row.e is not None else tuple(float(v) for v in rule.to_map(row.sx, row.sy))
+    known = spread.known == len(x)
+    shot.map_receivers = np.column_stack((spread.e, spread.n) if known else rule.to_map(x, y))
+    shot.height = -row.sz if row.h is None else row.h
+    shot.heights = np.where(np.isnan(spread.h), -spread.z, spread.h) if known else -spread.z
+    shot.point, shot.line = row.point, row.from_line
+    shot.lines, shot.stations = (spread.lines, spread.stations) if known else ([''] * len(x), np.full(len(x), np.nan))
+    return shot

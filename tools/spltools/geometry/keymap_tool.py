@@ -8,6 +8,7 @@ import numpy as np
 from spltools.cli import Parser, check_output, fail, new_file, number, say
 from spltools.geometry import axis, p190_sps, segy_geometry
 from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
+from spltools.geometry.navigation import CRS_MAX
 from spltools.geometry.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
 
 ABOUT = """Makes and shows key-maps: the text files that say which shots to model (keymaps/README.md).
@@ -20,7 +21,8 @@ ABOUT = """Makes and shows key-maps: the text files that say which shots to mode
   spl-keymap info line.keymap                                   what a key-map holds
 
 Map coordinates are projected to the line: x along it, y across it. Receivers with map coordinates go to a
-file of lists beside the key-map (line.receivers), each with its easting and northing. Metres, z down."""
+file of lists beside the key-map (line.receivers), each with its easting and northing. Shot points, lines and stations
+are kept too; all of it goes to the output of the modelling and by spl-export to SEG-Y and SU. Metres, z down."""
 
 
 def main(arguments):
@@ -77,6 +79,11 @@ def _axis_options(verb):
             'receivers of a feathered streamer at their true distance from the source, instead of its part'
             ' along x'
         ),
+    )
+    verb.add_argument(
+        '--crs',
+        metavar='TEXT',
+        help='system of the map coordinates, best as EPSG:CODE; default: what the file says',
     )
     verb.add_argument(
         '--renumber', action='store_true', help='number the shots 1, 2, ... in the order of the file'
@@ -288,7 +295,8 @@ def _p190(options):
         options.file, options.source_depth, options.depth, options.source, options.streamer
     )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
-    return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}', groups)
+    return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}',
+                   p190_sps.read_crs(options.file), groups)
 
 
 def _sps(options):
@@ -296,7 +304,7 @@ def _sps(options):
         options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
-    return _finish(options, shots, notes, f'SPS files {names}')
+    return _finish(options, shots, notes, f'SPS files {names}', p190_sps.read_crs(options.sources))
 
 
 def _segy(options):
@@ -314,7 +322,7 @@ def _segy(options):
         options.direction,
     )
     shots, notes = segy_geometry.read_geometry(options.file, settings)
-    return _finish(options, shots, notes, f'trace headers of {os.path.basename(options.file)}')
+    return _finish(options, shots, notes, f'trace headers of {os.path.basename(options.file)}', None if settings.made_up else '')
 
 
 def _position(text):
@@ -329,24 +337,44 @@ def _position(text):
     return name, int(first), int(length)
 
 
-def _finish(options, shots, notes, origin, groups=None):
-    """Projects, writes the key-map, and prints what was found (which also heads the key-map)."""
+def _finish(options, shots, notes, origin, crs, groups=None):
+    """Projects, writes the key-map, and prints what was found (which also heads the key-map). crs: the system of coordinates,
+    '' where the file tells none, None where it has no coordinates, so that the key-map gets no navigation."""
     if options.renumber:
         notes.append(f'shots renumbered: {shots[0].record} .. {shots[-1].record} became 1 .. {len(shots)}')
         for i, shot in enumerate(shots, 1):
             shot.record = i
     if options.azimuth == 'none':
-        notes += axis.keep_map(shots, options.origin, options.keep_offset)
+        told, rule = axis.keep_map(shots, options.origin, options.keep_offset)
     else:
         azimuth = None if options.azimuth == 'auto' else _azimuth(options.azimuth)
-        notes += axis.project_shots(shots, azimuth, options.origin, options.keep_offset)
+        told, rule = axis.project_shots(shots, azimuth, options.origin, options.keep_offset)
+    if crs is None:
+        rule = None
+    else:
+        rule.crs = _crs(options.crs or crs, notes)
+    notes += told
     notes += axis.describe(shots, groups)
     comments = [f'Key-map from {origin}, made by spl-keymap on {datetime.date.today()}'] + notes
-    paths = write_map(options.output, sorted(shots, key=lambda s: s.record), comments, options.overwrite)
+    paths = write_map(options.output, sorted(shots, key=lambda s: s.record), comments, options.overwrite, rule)
     for note in notes:
         say(note)
     say('written: ' + ', '.join(paths))
     return 0
+
+
+def _crs(text, notes):
+    """The name of the system of coordinates, as far as a key-map holds it."""
+    if not text:
+        return 'not told'
+    if text[:4].lower() == 'epsg':
+        code = text[5:]
+        if text[4:5] != ':' or not (code.isascii() and code.isdigit()) or not 1024 <= int(code) <= 32767:
+            fail(f'--crs {text}: an EPSG code is written EPSG:1024 .. EPSG:32767')
+        text = f'EPSG:{int(code)}'
+    elif len(text) > CRS_MAX:
+        notes.append(f'system of coordinates cut to {CRS_MAX} characters')
+    return text[:CRS_MAX]
 
 
 def _azimuth(text):

@@ -8,6 +8,7 @@ from spltools.cli import check_input, fail
 from spltools.geometry.keymap import RECORD_MAX, Faults, Shot
 
 LARGEST = 1e15  # of any number in these columns
+CRS = ('H1500', 'H1800', 'H1900', 'H2200', 'H12', 'H18 ', 'H19 ', 'H220 ')  # datum, projection, zone, central meridian
 
 
 def read_lines(path):
@@ -56,6 +57,13 @@ class Columns:
         return 0
 
 
+def read_crs(path):
+    """System of coordinates by the headers of a P1/90 or SPS file, as words; '' where they tell none."""
+    headers = [line for line in read_lines(path) if line[:1] == 'H']
+    words = [' '.join(next((h[32:] for h in headers if h.startswith(code)), '').split()) for code in CRS]
+    return ', '.join(word for word in words if word)
+
+
 # --- P1/90 --------------------------------------------------------------------------------------------------
 
 
@@ -69,7 +77,7 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
     events = _one_source(path, events, source)
     scale, depth_scale, notes = _p190_units(headers)
     shots = []
-    for line, point, easting, northing, _, receivers in events:
+    for line, point, easting, northing, _, receivers, name in events:
         chosen = [r for r in receivers if streamer is None or r[4] == streamer]
         table = np.array([r[:4] for r in chosen], dtype=float).reshape(-1, 4)
         record = int(point) if re.fullmatch('[0-9]+', point) else 0  # not '²', which isdigit() takes
@@ -93,6 +101,9 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
                 table[:, 1] * scale,
                 table[:, 2] * scale,
                 table[:, 3] * depth_scale,
+                point=float(record),
+                line=name,
+                lines=[r[4] for r in chosen],
             )
         )
     _points_twice(path, events, faults)
@@ -106,7 +117,7 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
 
 
 def _p190_events(path, faults):
-    """Source events [line, point, easting, northing, source ID, receivers], and header lines."""
+    """Source events [line, point, easting, northing, source ID, receivers, name of the line], and header lines."""
     events, headers, orphans = [], [], 0
     for number, line in enumerate(read_lines(path), 1):
         kind = line[:1]
@@ -124,6 +135,7 @@ def _p190_events(path, faults):
                     columns.real(56, 64, 'northing'),
                     columns.text(18, 18),
                     shared,
+                    columns.text(2, 13),
                 ]
             )  # sources of one point share the receivers that follow
         elif kind == 'R':
@@ -333,7 +345,7 @@ def _sps_factor(lines):
 
 
 def _sps_points(path, kind, revision, elevation, faults):
-    """Points of an S or R file: {(line, point, index): (easting, northing, depth)} in metres."""
+    """Points of an S or R file: {(line, point, index): (easting, northing, depth, height, line, point)} in metres."""
     at = POINT[revision]
     lines = read_lines(path)
     factor = _sps_factor(lines)
@@ -354,6 +366,9 @@ def _sps_points(path, kind, revision, elevation, faults):
             c.real(47, 55, 'easting') * factor,
             c.real(56, 65, 'northing') * factor,
             (depth - surface) * factor,
+            (c.real(66, 71, 'surface elevation', blank=0.0) - depth) * factor,
+            c.text(*at['line']),
+            np.nan if key[1] is None else key[1] / 100,
         )
         if points.setdefault(key, place) != place:
             faults.add(path, number, f'{_point_name(key)} stands in this file before with another position')
@@ -416,9 +431,12 @@ def _sps_relations(path, revision, sources, receivers, faults):
             rows.setdefault(record, []).extend((n,) + place for n, place in zip(channels, spread))
     shots = []
     for record in sorted(rows):
-        table = np.array(sorted(rows[record]))
-        e, n, z = places[record]
-        shots.append(Shot(record, e, n, z, table[:, 0].astype(int), table[:, 1], table[:, 2], table[:, 3]))
+        spread = sorted(rows[record])
+        table = np.array([row[:5] + row[6:] for row in spread])
+        e, n, z, height, line, point = places[record]
+        shot = Shot(record, e, n, z, table[:, 0].astype(int), *table[:, 1:4].T, height=height, point=point, line=line)
+        shot.heights, shot.lines, shot.stations = table[:, 4], [row[5] for row in spread], table[:, 5]
+        shots.append(shot)
     return shots, len(set(sources) - set(used.values()))
 
 

@@ -180,6 +180,7 @@ class Options:
     first_x: float = 0.0
     shot_interval: float = None
     direction: int = -1
+    made_up: bool = False  # found: positions are not those of a map, for the headers hold none
 
 
 def read_geometry(path, options):
@@ -310,6 +311,7 @@ def _from_offsets(path, h, offset, options, notes):
         f'no coordinates: shots {options.shot_interval:g} m apart from x = {options.first_x:g} m, receivers'
         ' by offset'
     )
+    options.made_up = True
     zero = np.zeros(len(sx))
     return dict(sx=sx, sy=zero, gx=sx + _signed(offset, options, notes), gy=zero.copy())
 
@@ -365,10 +367,16 @@ def _shots(path, h, place, numbers, options, notes):
                 place['gx'][part],
                 place['gy'][part],
                 place['gz'][part],
+                point=_point(h['source_point'][part]),
             )
         )
     faults.tell()
     return shots
+
+
+def _point(points):
+    """Shot point of a record, None where its traces name none or several."""
+    return float(points[0]) if points[0] != 0 and np.all(points == points[0]) else None
 
 
 def _check_shot(path, record, part, channel, place, numbers, faults):
