@@ -2,7 +2,7 @@
 !>
 !> The first rows below a free surface are not moved alike by a force: images above it (der3d.h) make derivatives of stress there
 !> which are not those of velocity transposed. A force in row k of vz moves the medium as `gain(k)` times the force would
-!> elsewhere: 0.42, 1.08, 1.003 at half-length 2, 3/8, 9/8, 1 at half-length 1. So motions y exist that no stress resists, where y is
+!> elsewhere: 0.42, 1.08, 1.003 at half-length 2, 3/8, 9/8, 1 at half-length 1. So motions y exist that no stress resists, and y is
 !> not the motion itself. They follow from the transposed derivatives for the three motions that a free surface allows, each deep
 !> down what it is elsewhere:
 !>
