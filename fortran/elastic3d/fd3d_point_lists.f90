@@ -6,14 +6,15 @@
 !> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
 !> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
 !> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first
-!> four below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of
-!> fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
+!> four below it takes their place along z; forces have the weights of fd3d_surface.f90 there. Beside contacts of rock, fluid and
+!> air points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
   use fd3d_ground_m, only: GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
+  use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, Fd3dSurfaceGain, Fd3dSurfaceWeights
   use kinds_m, only: dp, sp
   use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
@@ -51,45 +52,25 @@ module fd3d_point_lists_m
 
 contains
 
-  !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1).
-  subroutine Fd3dForce(list, grid, rho, x, f, h, error)
+  !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1); `fluid`: so is
+  !> what lies under the free surface there.
+  subroutine Fd3dForce(list, grid, rho, x, f, h, error, fluid)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:)
     real(dp), intent(in) :: x(3), f(3)
     integer, intent(in) :: h
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: fluid
     integer :: c, first, m
     do c = 1, 3
       first = list%n + 1
-      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
-      if (c == 3 .and. grid%side(5) == side_free .and. grid%first(3) == 1) call PushSurface(list, grid, first)
+      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error, fluid=fluid)
       do m = first, list%n
         list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
       end do
     end do
   end subroutine Fd3dForce
-
-  !> Vertical forces in row 1 stand on the free surface, so they are a traction T: szz begins with T there, not with 0. The parabola
-  !> above it (der3d.h) then changes the derivative of szz in the first rows of vz by these gains, which bring in the momentum of T.
-  subroutine PushSurface(list, grid, first)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    integer, intent(in) :: first
-    real(dp) :: gain(0:grid%half_length - 1)
-    integer :: n, m, k
-    do k = 0, grid%half_length - 1
-      gain(k) = sum([(grid%w(m)*(m - k)*(m - k + 1)/0.75_dp, m=k + 1, grid%half_length)])
-    end do
-    n = list%n
-    do m = first, n
-      if (list%k(m) /= 1) cycle
-      do k = 1, grid%half_length - 1
-        call AddEntry(list, field_vz, [list%i(m), list%j(m), 1 + k], list%w(m)*gain(k), list%h(m))
-      end do
-      list%w(m) = real(list%w(m)*gain(0), sp)
-    end do
-  end subroutine PushSurface
 
   !> A moment tensor m (xx, yy, zz, xy, xz, yz) times history h of its rate [N m/s]: ds = -dt m/V.
   subroutine Fd3dMoment(list, grid, x, m, h, error)
@@ -151,16 +132,17 @@ contains
     list%partly = .false.
   end subroutine CloseReceiver
 
-  !> Entries for a field at x, times `scale`; `acts`: of a source.
-  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope)
+  !> Entries for a field at x, times `scale`; `acts`: of a source; `fluid`: it acts below the free surface of a fluid.
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope, fluid)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: slope
+    logical, intent(in), optional :: slope, fluid
     type(axis_t) :: along(3)
+    type(fd3d_surface_t), allocatable :: surface
     integer :: a, l, m, n, at(3)
     logical :: beside, even
     if (allocated(error)) return
@@ -174,12 +156,16 @@ contains
     even = field >= field_sxx
     if (present(slope)) even = even .or. slope
     even = even .and. grid%even
+    if (acts .and. field <= field_vz .and. grid%side(5) == side_free) then
+      surface = Fd3dSurface(grid, field, .false.)
+      if (present(fluid)) surface = Fd3dSurface(grid, field, fluid)
+    end if
     do a = 1, 3
-      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
+      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error, surface)
       if (allocated(error)) return
     end do
     if (associated(list%rho)) then
-      call AddBeside(list, grid, field, x, scale, h, acts, beside)
+      call AddBeside(list, grid, field, x, scale, h, acts, beside, surface)
       if (beside) return
     end if
     do n = 1, along(3)%n
@@ -194,13 +180,14 @@ contains
   end subroutine AddPoint
 
   !> The same beside a contact; not `beside`: there is none within reach of the sinc.
-  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside)
+  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside, surface)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     logical, intent(out) :: beside
+    type(fd3d_surface_t), intent(in), optional :: surface
     type(spot_t) :: spot
     integer :: m, a
     spot%field = field
@@ -210,19 +197,25 @@ contains
     beside = GroundNear(grid, list%rho, list%mu, spot)
     if (.not. beside) return
     call GroundWeights(grid, list%rho, list%mu, spot)
+    if (present(surface)) then
+      do m = 1, spot%n
+        spot%w(m) = spot%w(m)/Fd3dSurfaceGain(surface, spot%node(3, m) + grid%first(3) - 1)
+      end do
+    end if
     do m = 1, spot%n
       if (abs(spot%w(m)) > 0) call AddEntry(list, field, spot%node(:, m), scale*spot%w(m), h)
     end do
   end subroutine AddBeside
 
-  !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
-  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error)
+  !> Nodes, counted in the whole grid, and their weights for a point at x along an axis; `surface`: of a force.
+  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error, surface)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, axis
     real(dp), intent(in) :: x
     logical, intent(in) :: even, cut
     type(axis_t), intent(out) :: along
     type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_surface_t), intent(in), optional :: surface
     real(dp) :: place, w(sinc_nodes)
     integer :: first, m, nodes
     place = x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis))
@@ -242,6 +235,7 @@ contains
         w(:nodes) = w(:nodes) - sum(w(:nodes)*[1, -1, 1, -1, 1])/16*[1, -4, 6, -4, 1]
       end if
     end if
+    if (axis == 3 .and. present(surface)) call Fd3dSurfaceWeights(surface, field, first, w(:nodes))
     do m = 1, nodes
       if (.not. abs(w(m)) > 0) cycle
       along%n = along%n + 1

@@ -159,7 +159,7 @@ contains
   module procedure make_source
     type(fd3d_list_t) :: list
     real(dp) :: at(3), largest(2), sums(1), strongest, total
-    integer :: i
+    integer :: i, j
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
     call BeginList(self, list)
@@ -173,7 +173,9 @@ contains
           list%w(i) = list%w(i)*(self%lambda(list%i(i), list%j(i), list%k(i)) + self%mu(list%i(i), list%j(i), list%k(i))*2/3)
         end do
       case (source_force)
-        call Fd3dForce(list, self%around, self%rho, at, s%force, 1, error)
+        i = min(max(1, floor(at(1)/self%whole%d(1)) + 2 - self%around%first(1)), self%around%n(1))
+        j = min(max(1, floor(at(2)/self%whole%d(2)) + 2 - self%around%first(2)), self%around%n(2))
+        call Fd3dForce(list, self%around, self%rho, at, s%force, 1, error, fluid=.not. self%mu(i, j, 1) > 0)
       case (source_fault)
         do i = 1, s%fault%n
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
