@@ -3,7 +3,7 @@
 !> Points in the air stand still, along a sea floor motion is not continuous, and stress put into points that cannot bear it stays
 !> for ever: so no sinc goes across a contact. A receiver in rock is read from points that touch rock, a source there acts on them,
 !> and likewise in a fluid. Where the contact is flat along z, a polynomial through the nearest four points along z takes the
-!> place of the sinc; elsewhere a polynomial of degree 3 (or less) fits the points around best.
+!> place of the sinc; elsewhere a polynomial of degree 3 (or less) fits the points around best, or a plane beside steps of air.
 !>
 !> Derivatives of half-length 2 and more reach from rock into air. Rock that moves as a whole is then free of stress only if its
 !> outermost points lag behind: at half-length 2, by r = 13 - sqrt(168) = 3.9 % in the first row, r**2 in the second. The motion
@@ -28,6 +28,7 @@ module fd3d_ground_m
   integer, parameter :: ground_rows = 12       !< into the rock; there nothing is left of the lag
   real(dp), parameter :: wildest = 8                   !< largest sum of the moduli of weights
   real(dp), parameter :: singular = 1e-9_dp
+  real(dp), parameter :: plane = 0.8_dp                !< part of the way from the middle of the points to a place on stairs (t620)
 
   !> A place at which a field is read or acted on, and the points of the field that stand for it.
   type :: spot_t
@@ -223,8 +224,8 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
     type(spot_t), intent(inout) :: spot
-    real(dp) :: away(3, ground_nodes)
-    integer :: i, j, k, lo(3), hi(3), at(3), degree
+    real(dp) :: away(3, ground_nodes), wide
+    integer :: i, j, k, lo(3), hi(3), at(3), degree, most
     lo = ceiling(spot%place - reach)
     hi = floor(spot%place + reach)
     do k = lo(3), hi(3)
@@ -237,14 +238,58 @@ contains
         end do
       end do
     end do
+    most = 3
+    wide = 4
+    if (OnStairs(grid, rho, spot)) then
+      most = 1
+      wide = 40
+      do i = 1, 3
+        away(i, :spot%n) = away(i, :spot%n) - (1 - plane)*sum(away(i, :spot%n))/spot%n
+      end do
+    end if
     associate (n => spot%n)
-      do degree = 3, 0, -1
+      do degree = most, 0, -1
         if (n < terms(degree)) cycle
-        call Fit(away(:, :n), degree, spot%w(:n))
+        call Fit(away(:, :n), degree, wide, spot%w(:n))
         if (sum(abs(spot%w(:n))) > 0 .and. sum(abs(spot%w(:n))) <= wildest) exit
       end do
     end associate
   end subroutine RoughWeights
+
+  !> True of motion of rock within two cells of air, where the ground has steps. Each step shakes the points around it by itself:
+  !> a plane through all points in reach averages that away, a cubic takes it for motion of the ground and makes it larger. The
+  !> plane is taken a part of the way from the middle of the points to the place: the full way brings back some of what it averages.
+  pure logical function OnStairs(grid, rho, spot)
+    type(fd3d_grid_t), intent(in) :: grid
+    real(sp), intent(in) :: rho(0:, 0:, 0:)
+    type(spot_t), intent(in) :: spot
+    integer :: i, j, k, at(3), lo(3), hi(3)
+    logical :: near, steps, airy, solid
+    OnStairs = .false.
+    if (spot%home /= rock .or. spot%field > field_vz) return
+    near = .false.
+    steps = .false.
+    lo = ceiling(spot%place - reach)
+    hi = floor(spot%place + reach)
+    do k = lo(3), hi(3)
+      airy = .false.
+      solid = .false.
+      do j = lo(2), hi(2)
+        do i = lo(1), hi(1)
+          at = Wrapped(grid, [i, j, k])
+          if (any(at < 1 .or. at > grid%n)) cycle
+          if (InAir(rho, spot%field, at)) then
+            airy = .true.
+            near = near .or. all(abs([i, j, k] - floor(spot%place) - 0.5_dp) < 2)
+          else
+            solid = .true.
+          end if
+        end do
+      end do
+      steps = steps .or. (airy .and. solid)
+    end do
+    OnStairs = near .and. steps
+  end function OnStairs
 
   !> True of a point that can be read from or acted on for a spot.
   pure logical function Usable(grid, rho, mu, spot, at)
@@ -294,16 +339,17 @@ contains
     call SolveSmall(a, lag)
   end function GroundLag
 
-  !> Weights that give polynomials of a degree exactly and are small, most where far away; 0 where the points do not suffice.
-  pure subroutine Fit(away, degree, w)
-    real(dp), intent(in) :: away(:, :)
+  !> Weights that give polynomials of a degree exactly and are small, most where far away, beyond sqrt(wide) cells; 0 where the
+  !> points do not suffice.
+  pure subroutine Fit(away, degree, wide, w)
+    real(dp), intent(in) :: away(:, :), wide
     integer, intent(in) :: degree
     real(dp), intent(out) :: w(:)
     real(dp) :: p(terms(degree), size(w)), a(terms(degree), terms(degree)), c(terms(degree)), trust(size(w))
     integer :: m
     do m = 1, size(w)
       p(:, m) = Powers(away(:, m)/2, degree)
-      trust(m) = exp(-sum(away(:, m)**2)/4)
+      trust(m) = exp(-sum(away(:, m)**2)/wide)
     end do
     a = matmul(p*spread(trust, 1, terms(degree)), transpose(p))
     w = 0

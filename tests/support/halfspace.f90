@@ -1,12 +1,13 @@
 !> Exact solutions for line sources along y by a sum over horizontal wavenumbers: a vertical force on an elastic half-space (Lamb
 !> 1904) and a volume source in water over an elastic half-space. Sources repeat every `period` metres, so far away that nothing
 !> comes in time; frequencies have a small imaginary part, which damps what comes later still (Bouchon 2003, Pure Appl. Geophys.
-!> 160, 445-465). Of a vertical force at a point too.
+!> 160, 445-465). Of a vertical force at a point too. On the dry surface also of an explosion below it (Garvin 1956).
 module halfspace_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: ground_t, LambVelocity, LambPointVelocity, WaterPressure, FloorVelocity, LineSeries
+  public :: ground_t, LambVelocity, LambPointVelocity, ExplosionVelocity, WaterPressure, FloorVelocity, &
+            LineSeries
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
@@ -83,6 +84,24 @@ contains
     end do
     v = i1*w*(v + last/r)/(2*pi*g%rho*g%vs**2)
   end function LambPointVelocity
+
+  !> Velocity (x, z) on the surface at x from an explosion of 1 N m/s per metre, a moment's rate, at (0, depth).
+  function ExplosionVelocity(g, x, depth, w) result(v)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: x, depth
+    complex(dp), intent(in) :: w
+    complex(dp) :: v(2), na, nb
+    real(dp) :: k
+    integer :: n
+    v = 0
+    do n = -g%waves, g%waves
+      k = 2*pi*n/g%period
+      na = Decay(k, w, g%vp)
+      nb = Decay(k, w, g%vs)
+      v = v + [-2*i1*k*nb, 2*k**2 - (w/g%vs)**2]*exp(-na*depth - i1*k*x)*Fade(g, n)/Rayleigh(g, k, w)
+    end do
+    v = v*(w/g%vs)**2/(g%rho*g%vp**2*g%period)
+  end function ExplosionVelocity
 
   !> Pressure in water at (x, zr above the ground) from a volume source of 1 m2/s at (0, zs above the ground).
   complex(dp) function WaterPressure(g, x, zs, zr, w) result(p)
