@@ -65,8 +65,10 @@ def _read(path, kind):
     try:
         with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told), np.errstate(all='ignore'):
             return meshio.read(path, file_format=kind)
-    except (ModuleNotFoundError, MemoryError):
+    except ModuleNotFoundError:
         raise
+    except MemoryError as problem:      # of a large mesh, or of a damaged count in a small file
+        reason = f'it asks for more memory than there is ({problem}); if the file is sound, a machine with more is needed'
     except SystemExit:
         reason = ' '.join(told.getvalue().split()) or 'no reason told'
     except OSError as problem:
