@@ -1,12 +1,13 @@
-"""spl-model: velocity and density models as NetCDF: from SEG-Y, SU and raw sections, a demo; info."""
+"""spl-model: models as NetCDF: from SEG-Y, SU, raw, NumPy, HDF5 and RSF files, a demo; info."""
 
 import datetime
 import os
 
 import numpy as np
 
-from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
-from spltools.earth import basin, layer_cells
+from spltools.cli import Parser, check_input, fail, number, say, warn
+from spltools.earth import arrayfiles, basin, layer_cells
+from spltools.earth.modelgrid import LENGTHS, SECTIONS, UNITS, VARIABLES, check_axis, checked, grid_text, range_text, write_grid
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
 from spltools.geometry import segy_geometry
 
@@ -15,6 +16,10 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
   spl-model segy VP.segy --variable vp --unit m/s --dz 5 -o vp.nc        depth section in SEG-Y (or SU: *.su)
   spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
                 --variable vp --unit m/s -o vp.nc                         plain float32 or float64
+  spl-model npy VP.npy --axes xz --dx 10 --dz 10 --variable vp --unit km/s -o vp.nc         NumPy, as Devito has it
+  spl-model hdf5 MODEL.h5 --dataset vs --axes zyx --dx 82 --dy 82 --dz 41 --lengths ft \
+                --variable vs --unit ft/s -o vs.nc                        HDF5, here a volume in feet
+  spl-model rsf VP.rsf --variable vp --unit km/s -o vp.nc                 RSF of Madagascar
   spl-model demo -o demo.nc                                               a marine model with salt, vp and rho
   spl-model basin -o basin.nc                                             a 3D basin beside a hill, vp, vs, rho, Q
   spl-model layers LAKE.layers --materials LAKE.materials --x 0 9e3 \
@@ -23,15 +28,7 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
 
 Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
 
-VARIABLES = {'vp': ('P wave velocity', 'm/s', 100.0, 15000.0), 'rho': ('density', 'kg/m3', 1.0, 30000.0)}
-UNITS = {
-    'm/s': ('vp', 1.0),
-    'km/s': ('vp', 1000.0),
-    'ft/s': ('vp', 0.3048),
-    'kg/m3': ('rho', 1.0),
-    'g/cm3': ('rho', 1000.0),
-}
-SLOW = 1000.0  # a model has a P wave faster than this [m/s], be it sea or rock
+VELOCITIES_AND_DENSITIES = tuple(u for u in UNITS if UNITS[u][0] in {VARIABLES[v][2] for v in SECTIONS})
 
 
 def main(arguments):
@@ -39,6 +36,7 @@ def main(arguments):
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', parser_class=Parser)
     _segy_options(verbs)
     _raw_options(verbs)
+    arrayfiles.options(verbs, _output_options)
     _demo_options(verbs)
     basin.options(verbs, _output_options)
     layer_cells.options(verbs, _output_options)
@@ -58,12 +56,13 @@ def main(arguments):
 
 
 def _common_options(verb):
-    verb.add_argument('--variable', choices=tuple(VARIABLES), required=True, help='what the samples are')
-    verb.add_argument('--unit', choices=tuple(UNITS), required=True, help='unit of the samples')
+    verb.add_argument('--variable', choices=SECTIONS, required=True, help='what the samples are')
+    verb.add_argument('--unit', choices=VELOCITIES_AND_DENSITIES, required=True, help='unit of the samples')
     verb.add_argument('--x0', type=number(-1e8, 1e8, 'm'), metavar='M', help='x of the first trace or column')
     verb.add_argument(
         '--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0'
     )
+    arrayfiles.lengths_option(verb)
     _output_options(verb)
 
 
@@ -135,7 +134,15 @@ def _demo_options(verbs):
 # --- verbs --------------------------------------------------------------------------------------------------
 
 
+def _in_metres(options):
+    """What was given in the unit of --lengths."""
+    for name in ('dx', 'dz', 'x0', 'z0'):
+        if getattr(options, name) is not None:
+            setattr(options, name, getattr(options, name) * LENGTHS[options.lengths])
+
+
 def _segy(options):
+    _in_metres(options)
     path = options.file
     su = segy_geometry.is_su(path, 'su' if options.verb == 'su' else options.format)
     layout = segy_geometry.su_layout(path, options.endian) if su else segy_geometry.segy_layout(path)
@@ -252,94 +259,25 @@ def _from_ibm(words):
 
 
 def _raw(options):
+    _in_metres(options)
     values = read_raw(options.file, options)
     return _finish(options, values, options.dx, options.dz, options.x0 or 0.0, options.z0 or 0.0, [])
 
 
 def _finish(options, values, dx, dz, x0, z0, notes):
     """Checks, converts and writes one variable, and tells what was done."""
+    first, step = {'x': x0, 'z': z0}, {'x': dx, 'z': dz}
+    for axis in 'xz':
+        check_axis(options.file, axis, first[axis], step[axis])
     values = checked(options.file, values, options.variable, options.unit)
     history = f'{datetime.date.today()} spl-model {options.verb} {os.path.basename(options.file)}'
-    write_model(options.output, {options.variable: values}, dx, dz, x0, z0, history, options.overwrite)
+    write_grid(options.output, {options.variable: values}, first, step, history, options.overwrite)
     for note in notes:
         say(note)
-    say(
-        f'grid: {values.shape[1]} x {values.shape[0]} (x, z), dx = {dx:g} m, dz = {dz:g} m, from x = {x0:g}'
-        f' m, z = {z0:g} m'
-    )
-    _say_range(options.variable, values, f' (from {options.unit})' if UNITS[options.unit][1] != 1.0 else '')
+    say(grid_text(values.shape, first, step))
+    say(range_text(options.variable, values, f' (from {options.unit})' if UNITS[options.unit][1] != 1.0 else ''))
     say(f'written: {options.output}')
     return 0
-
-
-def checked(path, values, variable, unit):
-    """Values in SI units as float32; refuses what cannot be this variable in this unit."""
-    of, factor = UNITS[unit]
-    if of != variable:
-        fail(
-            f'--unit {unit} is no unit of {variable}: give one of '
-            + ', '.join(u for u in UNITS if UNITS[u][0] == variable)
-        )
-    bad = ~np.isfinite(values)
-    if bad.any():
-        z, x = np.argwhere(bad)[0]
-        fail(
-            f'{path}: {bad.sum()} of {values.size} samples are not finite; the first in column {x + 1},'
-            f' sample {z + 1} (wrong byte order or format?)'
-        )
-    name, si, low, high = VARIABLES[variable]
-    with np.errstate(over='ignore'):  # infinite is outside every range
-        values = (values * factor).astype(np.float32)
-    smallest, largest = float(values.min()), float(values.max())
-    if smallest < low or largest > high:
-        bad = (values < low) | (values > high)
-        z, x = np.argwhere(bad)[0]
-        dead = np.flatnonzero((values == 0).all(axis=0))
-        where = f'{bad.sum()} of {values.size} samples, the first in column {x + 1}, sample {z + 1}'
-        if len(dead):
-            where = f'{len(dead)} of {values.shape[1]} columns are all zero, the first of them column {dead[0] + 1}'
-        advice = 'fill them' if 0 < bad.mean() < 0.5 else 'check --unit, the byte order and the shape'
-        fail(f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si} ({where}): {advice}')
-    if variable == 'vp' and largest < SLOW:
-        warn(
-            f'{path}: the fastest P wave has {largest:g} m/s, slower than any sea or rock: is this a slowness, an S'
-            ' velocity, or are the samples IBM floats that are called IEEE?'
-        )
-    return values
-
-
-def _say_range(variable, values, more=''):
-    name, unit = VARIABLES[variable][:2]
-    say(f'{variable}: {name}, {values.min():g} .. {values.max():g} {unit}{more}')
-
-
-# --- NetCDF -------------------------------------------------------------------------------------------------
-
-
-def write_model(path, variables, dx, dz, x0, z0, history, overwrite=False):
-    """Writes variables (nz, nx) on the grid x0 + i dx, z0 + k dz."""
-    import netCDF4
-
-    check_output(path, overwrite)
-    nz, nx = next(iter(variables.values())).shape
-    with new_file(path, overwrite) as temporary, netCDF4.Dataset(
-        temporary, 'w', format='NETCDF3_64BIT_DATA'
-    ) as file:
-        file.Conventions = 'CF-1.8'
-        file.title = 'Model for seismic modelling: ' + ', '.join(VARIABLES[v][0] for v in variables)
-        file.history = history
-        for name, n, first, step in (('z', nz, z0, dz), ('x', nx, x0, dx)):
-            file.createDimension(name, n)
-            axis = file.createVariable(name, 'f8', (name,))
-            axis.units, axis.axis = 'm', name.upper()
-            axis.long_name = 'depth' if name == 'z' else 'distance along the line'
-            if name == 'z':
-                axis.positive = 'down'
-            axis[:] = first + step * np.arange(n)
-        for name, values in variables.items():
-            variable = file.createVariable(name, 'f4', ('z', 'x'))
-            variable.long_name, variable.units = VARIABLES[name][:2]
-            variable[:] = values
 
 
 def _info(options):
@@ -351,10 +289,10 @@ def _info(options):
     except OSError as problem:
         fail(f'{options.file} is no NetCDF file, or is damaged: {problem.strerror or problem}')
     with file:
-        names = [n for n, v in file.variables.items() if v.ndim == 2]
+        names = [n for n, v in file.variables.items() if v.ndim in (2, 3)]
         if not names:
             fail(
-                f'{options.file} has no variable of two dimensions; it has '
+                f'{options.file} has no variable of two or three dimensions; it has '
                 + (', '.join(file.variables) or 'none at all')
             )
         say(f'{options.file}: {getattr(file, "title", "no title")}')
@@ -465,18 +403,10 @@ def _demo(options):
         f'{datetime.date.today()} spl-model demo --length {options.length:g} --depth {options.depth:g}'
         f' --spacing {options.spacing:g}'
     )
-    write_model(
-        options.output,
-        {'vp': vp, 'rho': rho},
-        options.spacing,
-        options.spacing,
-        0.0,
-        0.0,
-        history,
-        options.overwrite,
-    )
+    spacing = {'x': options.spacing, 'z': options.spacing}
+    write_grid(options.output, {'vp': vp, 'rho': rho}, {'x': 0.0, 'z': 0.0}, spacing, history, options.overwrite)
     say(f'grid: {vp.shape[1]} x {vp.shape[0]} (x, z), spacing {options.spacing:g} m')
-    _say_range('vp', vp)
-    _say_range('rho', rho)
+    say(range_text('vp', vp))
+    say(range_text('rho', rho))
     say(f'written: {options.output}')
     return 0
