@@ -1,6 +1,6 @@
 """Command lines of the tools: how they start, fail, and write files.
 
-A tool is three lines: put its folder on the path, import `run`, call run('spltools.SUBJECT').
+A tool is three lines: put its folder on the path, import `run`, call run('spltools.SUBJECT'); commands.py has the same for pip.
 The module SUBJECT has a procedure main(arguments) that returns an exit status or None.
 """
 
@@ -13,6 +13,8 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
+from typing import NoReturn
 
 PACKAGES = {
     'numpy': 'python3-numpy',
@@ -25,24 +27,29 @@ PACKAGES = {
     'h5py': 'python3-h5py',
     'obspy': 'python3-obspy',
     'pyproj': 'python3-pyproj',
+    'xarray': 'python3-xarray',
 }
 PIP = ('obspy',)  # few releases of Debian have them
 
-inputs = set()  # every file that was read, for no output may take the place of one
+as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
+inputs: set = set()  # every file that was read, for no output may take the place of one
 
 
 class Failure(Exception):
     """One sentence for the user: the value, the limit and what to do."""
 
 
-def fail(sentence):
+def fail(sentence: str) -> NoReturn:
     """Ends the tool: the sentence goes to stderr as "error: ...", the exit status is 1."""
     raise Failure(sentence)
 
 
 def warn(sentence):
-    """Something the user should know, on stderr; the tool goes on."""
-    print('warning: ' + sentence, file=sys.stderr)
+    """Something the user should know, on stderr; the tool goes on. A Python program gets a Python warning."""
+    if as_lines:
+        print('warning: ' + sentence, file=sys.stderr)
+    else:
+        warnings.warn(sentence, stacklevel=3)
 
 
 def say(sentence=''):
@@ -102,7 +109,10 @@ def _try_other_python(name):
     """A python3 first on PATH (conda, pyenv) may lack what the system's has: go there once."""
     if (name or '').split('.')[0] not in PACKAGES or os.environ.get('SPL_OTHER_PYTHON'):
         return
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    if os.path.dirname(os.path.realpath(sys.argv[0])) != beside:  # installed by pip: the other Python may not have this package
+        return
+    root = os.path.dirname(beside)
     for python in (os.path.join(root, 'build', 'venv', 'bin', 'python'), '/usr/bin/python3'):
         if os.access(python, os.X_OK) and not os.path.samefile(python, sys.executable):
             sys.stderr.flush()

@@ -7,8 +7,12 @@
 
 Whatever is wrong becomes one sentence (cli.Failure). Positions are those used by the modelling unless 'asked' is wanted.
 """
+from __future__ import annotations
+
+import os
 import re
 import zlib
+from typing import List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -42,17 +46,44 @@ class Gather:
     raw: the traces as they stand in the file, big-endian. three_d: whether the modelling saw y. navigation: None where the file has
     none."""
 
+    record: int
+    nrec: int
+    component: str
+    units: str
+    time: np.ndarray
+    dt: float
+    three_d: bool
+    sx: float
+    sy: float
+    sz: float
+    rx: np.ndarray
+    ry: np.ndarray
+    rz: np.ndarray
+    channel: np.ndarray
+    raw: np.ndarray
+    navigation: Optional[Navigation]
+
     @property
-    def traces(self):
+    def traces(self) -> np.ndarray:
         return np.asarray(self.raw, np.float32)
 
-    def offset(self):
+    @property
+    def source(self) -> np.ndarray:
+        """x, y, z of the source [m]."""
+        return np.array([self.sx, self.sy, self.sz])
+
+    @property
+    def receivers(self) -> np.ndarray:
+        """x, y, z of the receivers [m], (nrec, 3)."""
+        return np.column_stack([self.rx, self.ry, self.rz])
+
+    def offset(self) -> np.ndarray:
         """Signed offset that was modelled [m], (nrec): horizontal distance from source to receiver, in 2D along x alone; negative
         where the receiver is on the side of smaller x."""
         dx = self.rx - self.sx
         return np.where(dx < 0, -1.0, 1.0) * np.hypot(dx, self.across()) if self.three_d else dx
 
-    def across(self):
+    def across(self) -> np.ndarray:
         """Distance of receivers from their source along y [m], (nrec), positive to the right of +x; 2D modelling ignores it."""
         return self.ry - self.sy
 
@@ -61,7 +92,18 @@ class Navigation:
     """Of a shot: source at se, sn, sh, receivers at re, rn, rh (nrec): easting, northing, height [m]; shot point and stations as
     the survey numbered them, NaN where not known; names of lines, '' where not known."""
 
-    def offset(self):
+    se: float
+    sn: float
+    sh: float
+    point: float
+    line: str
+    re: np.ndarray
+    rn: np.ndarray
+    rh: np.ndarray
+    stations: np.ndarray
+    lines: List[str]
+
+    def offset(self) -> np.ndarray:
         """True distances of receivers from their source [m], (nrec)."""
         return np.hypot(self.re - self.se, self.rn - self.sn)
 
@@ -73,7 +115,7 @@ class Gathers:
     three_d: of a 3D job.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
         check_input(path)
         self.path = str(path)
         self._header = cdf5.read_header(path)
@@ -84,8 +126,7 @@ class Gathers:
         self._map = np.memmap(path, np.uint8, 'r')
         cdf5.check_seal(self.path, self._header, self._map)
         self.attributes = self._header.attributes
-        self.record, self.nrec = self._numbers('record'), self._numbers('nrec')
-        self.time = self._numbers('time')
+        self.record, self.time = self._numbers('record'), self._numbers('time')
         self.nt, self.nrec_max, self.nshots = (self._header.dimensions[d] for d in ('time', 'receiver', 'shot'))
         self.dt = float(self.time[1] - self.time[0]) if self.nt > 1 else 0.0
         self.three_d = 'receiver_y_used' in self._header.variables
@@ -110,11 +151,16 @@ class Gathers:
                      'the modelling wrote')
 
     @property
-    def status(self):
+    def status(self) -> np.ndarray:
         """Status of all slots as it is now: a running job changes it."""
         return self._numbers('status')
 
-    def numbers(self, name):
+    @property
+    def nrec(self) -> np.ndarray:
+        """Receivers of all slots as it is now: a shot has none before it is done."""
+        return self._numbers('nrec')
+
+    def numbers(self, name: str) -> np.ndarray:
         """A variable of numbers that every shot has one of, such as seconds or checksum; zeros in a file that has none."""
         return self._numbers(name) if name in self._header.variables else np.zeros(self.nshots)
 
@@ -127,14 +173,14 @@ class Gathers:
 
     # --- what the file says about itself ---
 
-    def text(self, name, default=''):
+    def text(self, name: str, default: str = '') -> str:
         """A global attribute or a parameter of the job as text."""
         value = self.attributes.get(name)
         if value is None:
             return self.parameters().get(name, default)
         return value if isinstance(value, str) else ', '.join(f'{x:.10g}' for x in np.atleast_1d(value))
 
-    def parameters(self):
+    def parameters(self) -> dict:
         """The resolved parameters {name: value}: the lines "name = value  # origin; meaning" of the texts in the header."""
         found = {}
         for text in self.attributes.values():
@@ -145,10 +191,10 @@ class Gathers:
                         found[m.group(1)] = m.group(2).strip().strip('\'"')
         return found
 
-    def units(self, component):
+    def units(self, component: str) -> str:
         return self._header.variables[VARIABLES[component]].attributes.get('units', '')
 
-    def words(self, name, slot):
+    def words(self, name: str, slot: int) -> str:
         """Text of a shot: variant or device."""
         if name not in self._header.variables:
             return ''
@@ -156,12 +202,12 @@ class Gathers:
 
     # --- shots ---
 
-    def chosen(self, records=None, done_only=False):
+    def chosen(self, records: Optional[str] = None, done_only: bool = False) -> Tuple[List[int], List[str]]:
         """(slots, left out): the shots of `records`, text such as '1-12,20' (None: all), which must all be whole.
 
         With done_only those that are not are left out and told as sentences.
         """
-        slots = range(self.nshots) if records is None else self._slots_of(records)
+        slots = self.slots(records)
         status = self.status
         good, bad = [], []
         for slot in slots:
@@ -178,6 +224,10 @@ class Gathers:
             among = f' among records {records}' if records else ''
             fail(f'{self.path} has no finished shot{among}' + (f': {bad[0]}' if bad else ''))
         return good, bad
+
+    def slots(self, records: Optional[str] = None) -> List[int]:
+        """The places of shot records, text as for chosen(), whatever their state."""
+        return list(range(self.nshots)) if records is None else self._slots_of(records)
 
     def _slots_of(self, records):
         at = {int(r): i for i, r in enumerate(self.record)}
@@ -196,7 +246,7 @@ class Gathers:
             wanted += inside
         return [at[r] for r in sorted(set(wanted))]
 
-    def fault(self, slot, status=None):
+    def fault(self, slot: int, status: Optional[int] = None) -> str:
         """Why a shot cannot be believed: a sentence, or '' if it can."""
         status = self.status[slot] if status is None else status
         if status != DONE:
@@ -219,7 +269,7 @@ class Gathers:
             crc = zlib.crc32(self._array(part)[slot:slot + 1].reshape(-1).view(np.uint8), crc)
         return crc
 
-    def gather(self, slot, component='p', positions='used', check=False):
+    def gather(self, slot: int, component: str = 'p', positions: str = 'used', check: bool = False) -> Gather:
         """The gather of a slot. check: compare its checksum first (chosen() has done so already)."""
         if component not in self.components:
             fail(f"{self.path} has no component '{component}'; it has {', '.join(self.components)}")
@@ -253,7 +303,7 @@ class Gathers:
             fail(f'{self.path} names line {number} of {len(self.lines)}: it was not made by this program')
         return self.lines[number - 1] if number else ''
 
-    def rule(self):
+    def rule(self) -> Optional[Tuple[float, float, float, bool]]:
         """(easting, northing of x = y = 0 [m], azimuth of +x [degrees], y to the left of +x), None where positions on the map
         and those of the modelling have no rule."""
         origin, azimuth = (self.attributes.get('navigation_' + name) for name in ('origin_m', 'azimuth_degrees'))

@@ -21,16 +21,8 @@ FAR = 1000e3                                                                    
 
 def export(file, slots, a):
     """Writes the shots of `slots`. Returns what was written, in words."""
-    motion = a.motion or next((m for m in MOTIONS if m in file.components or any(m + x in file.components for x in 'xyz')), None)
-    names = [motion + x for x in 'xyz' if motion + x in file.components] if motion in ('v', 'u', 'a') else ['p']
-    if motion is None or not names or names[0] not in file.components:
-        cli.fail(f"{file.path} has no {MOTIONS[motion or 'v'][0]}; it has {', '.join(file.components)}: choose with --motion")
-    if file.dt <= 0:
-        cli.fail('the gathers have a single sample, so no sample interval; there is nothing to export')
+    motion, names = recorded(file, a)
     frame = Frame(file, a)
-    if a.turn and [n[1:] for n in names] != ['x', 'y', 'z']:
-        cli.fail(f'--turn {a.turn} needs three components, {motion}x, {motion}y, {motion}z; {file.path} has '
-                 f"{', '.join(names)} of them")
     codes = Codes(a)
     ending = os.path.splitext(a.output)[1].lower()
 
@@ -55,6 +47,20 @@ def export(file, slots, a):
             put(stem + ending, a, lambda name, shot=shot: shot.stream().write(name, 'MSEED', encoding='FLOAT32', reclen=4096))
         put(stem + '.xml', a, lambda name, shot=shot: shot.inventory().write(name, 'STATIONXML', validate=True))
     return f'{len(slots)} shots, {traces} traces of {file.nt} samples, {MOTIONS[motion][0]}; {frame.words()}; first file {paths[0]}'
+
+
+def recorded(file, a):
+    """(motion, names): the kind of motion that is wanted, and its components in the file."""
+    motion = a.motion or next((m for m in MOTIONS if m in file.components or any(m + x in file.components for x in 'xyz')), None)
+    names = [motion + x for x in 'xyz' if motion + x in file.components] if motion in ('v', 'u', 'a') else ['p']
+    if motion is None or not names or names[0] not in file.components:
+        cli.fail(f"{file.path} has no {MOTIONS[motion or 'v'][0]}; it has {', '.join(file.components)}: choose with --motion")
+    if file.dt <= 0:
+        cli.fail('the gathers have a single sample, so no sample interval; there is nothing to export')
+    if a.turn and [n[1:] for n in names] != ['x', 'y', 'z']:
+        cli.fail(f'--turn {a.turn} needs three components, {motion}x, {motion}y, {motion}z; {file.path} has '
+                 f"{', '.join(names)} of them")
+    return motion, names
 
 
 def origin_time(text):

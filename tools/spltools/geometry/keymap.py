@@ -4,6 +4,7 @@ import bisect
 import os
 import re
 from dataclasses import dataclass, field
+from typing import Optional
 
 import numpy as np
 
@@ -34,16 +35,16 @@ class Shot:
     rx: np.ndarray
     ry: np.ndarray
     rz: np.ndarray
-    map_source: tuple = None
-    map_receivers: np.ndarray = None  # (nrec, 2)
+    map_source: Optional[tuple] = None
+    map_receivers: Optional[np.ndarray] = None  # (nrec, 2)
     skip: bool = False
     notes: list = field(default_factory=list)
-    height: float = None  # None: -z
-    point: float = None
+    height: Optional[float] = None  # None: -z
+    point: Optional[float] = None
     line: str = ''
-    heights: np.ndarray = None
-    lines: list = None
-    stations: np.ndarray = None
+    heights: Optional[np.ndarray] = None
+    lines: Optional[list] = None
+    stations: Optional[np.ndarray] = None
 
 
 @dataclass
@@ -369,10 +370,10 @@ class _Row:
     sz: float
     spread: str
     skip: bool
-    e: float = None
-    n: float = None
-    h: float = None
-    point: float = None
+    e: Optional[float] = None
+    n: Optional[float] = None
+    h: Optional[float] = None
+    point: Optional[float] = None
     from_line: str = ''
 
     @property
@@ -391,11 +392,11 @@ class _Spread:
     z: np.ndarray
     path: str = ''
     line: int = 0
-    e: np.ndarray = None  # nan where not known, as are n, h, stations
-    n: np.ndarray = None
-    h: np.ndarray = None
-    lines: list = None
-    stations: np.ndarray = None
+    e: Optional[np.ndarray] = None  # nan where not known, as are n, h, stations
+    n: Optional[np.ndarray] = None
+    h: Optional[np.ndarray] = None
+    lines: Optional[list] = None
+    stations: Optional[np.ndarray] = None
 
     @property
     def known(self):

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Rule:
     crs: str = 'not told'
     e0: float = 0.0
     n0: float = 0.0
-    azimuth: float = None
+    azimuth: Optional[float] = None
     left: bool = False
     kept: bool = False
     line: int = 0

@@ -5,6 +5,7 @@ Byte positions are counted from 1 as in the standards. The samples are skipped, 
 
 import os
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Layout:
     order: str
     traces: int
     code: int
-    feet: bool = None  # None: the file does not say
+    feet: Optional[bool] = None  # None: the file does not say
     dt: int = 0  # sample interval of the file header
     notes: tuple = ()
 
@@ -175,10 +176,10 @@ class Options:
     unit: str = 'auto'  # auto, m, ft
     record: str = 'record'  # field that tells shots apart: record or source_point
     positions: tuple = ()  # ('sx', 201, 4): other byte positions
-    source_depth: float = None
-    depth: float = None
+    source_depth: Optional[float] = None
+    depth: Optional[float] = None
     first_x: float = 0.0
-    shot_interval: float = None
+    shot_interval: Optional[float] = None
     direction: int = -1
     made_up: bool = False  # found: positions are not those of a map, for the headers hold none
 

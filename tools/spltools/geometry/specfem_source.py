@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from typing import Optional
 
 import numpy as np
 
@@ -43,8 +44,8 @@ class Event:
     half_duration: float
     name: str = ''
     moment: dict = field(default_factory=dict)
-    time: datetime = None
-    force: np.ndarray = None
+    time: Optional[datetime] = None
+    force: Optional[np.ndarray] = None
     ricker: float = 0.0
 
     def sigma(self):

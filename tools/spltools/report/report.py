@@ -37,11 +37,15 @@ class Still(Gathers):
         super().__init__(path)
         status = self._numbers('status')
         self._still = np.where((status == DONE) | (status == PARKED), status, TODO)     # of a slot not written yet it is anything
-        self.nrec = self._numbers('nrec')               # after the status, which is written last
+        self._receivers = self._numbers('nrec')         # after the status, which is written last
 
     @property
     def status(self):
         return self._still
+
+    @property
+    def nrec(self):
+        return self._receivers
 
 
 def main(words):
