@@ -194,12 +194,13 @@ $(B)/iface.h: $(IFACE)
 	  | sed 's/ ();/ (void);/; s/)()/)(void)/' > $@.tmp
 	@mv $@.tmp $@
 
-# --- the commit, for the record in every output file ------------------------------------------------------------------
+# --- version and commit, for the record in every output file; the version has its one place in tools/spltools ------------
+VERSION := $(shell sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" tools/spltools/__init__.py)
 COMMIT := $(shell git -C . describe --always --dirty 2>/dev/null || echo unknown)
 $(B)/commit.inc: FORCE
 	@mkdir -p $(@D)
-	@echo "character(*), parameter :: COMMIT = '$(COMMIT)'" | cmp -s - $@ || \
-	  echo "character(*), parameter :: COMMIT = '$(COMMIT)'" > $@
+	@printf "character(*), parameter :: %s = '%s'\n" VERSION '$(VERSION)' COMMIT '$(COMMIT)' > $@.tmp
+	@cmp -s $@.tmp $@ || cp $@.tmp $@
 FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 

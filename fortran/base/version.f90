@@ -4,8 +4,7 @@ module version_m
   private
   public :: VersionText
 
-  character(*), parameter :: VERSION = '0.1.0'
-  include 'commit.inc'                          ! COMMIT: of the sources this was built from
+  include 'commit.inc'                          ! VERSION (tools/spltools/__init__.py), COMMIT of the sources this was built from
 
 contains
 
