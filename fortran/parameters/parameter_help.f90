@@ -6,7 +6,7 @@ module parameter_help_m
   use text_m, only: Join, Lower
   implicit none
   private
-  public :: TableText, TableTemplate, TableHelp, TableMarkdown
+  public :: TableText, TableTemplate, TableHelp, TableMarkdown, DefaultUnit, Values
 
   character(*), parameter :: nl = new_line('a')
   integer, parameter :: width = 110          !< columns of a help text

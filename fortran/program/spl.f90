@@ -8,22 +8,23 @@ module spl_m
   use log_m, only: LogError, LogPrint
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
-  use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable, PhysicsVariants
+  use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
-  use parameter_table_m, only: SplitList, table_t
+  use parameter_table_m, only: table_t
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
+  use parameter_manual_m, only: TableCompletion
   use text_m, only: CString, Join, NearestName, Str
+  use usage_m, only: BuildText, Manual, option_list, SelfDescription, verbs, VerbWords
   use verify_m, only: Verify
   use version_m, only: VersionText
   implicit none
   private
   public :: SplMain
 
-  character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
@@ -194,7 +195,7 @@ contains
     if (s /= '') s = ': did you mean '//s//'?'
   end function Near
 
-  !> --help [NAME], --template, --markdown, --version.
+  !> What can be answered without a job: option_list.
   subroutine Options(physics, args, table, error)
     class(physics_t), intent(inout) :: physics
     character(*), intent(in) :: args(:)
@@ -213,47 +214,16 @@ contains
       text = TableTemplate(table)
     case ('--markdown')
       text = TableMarkdown(table)
+    case ('--man')
+      text = Manual(physics, table)
+    case ('--completion')
+      text = TableCompletion(table, physics%program, VerbWords(physics))
     case ('--version')
       text = physics%program//' '//VersionText()//new_line('a')//BuildText(physics, table)
     case default
-      call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
+      call Fail(error, "'"//trim(args(1))//"' is no option; there are "//option_list)
     end select
     if (.not. allocated(error)) call LogPrint(text)
   end subroutine Options
-
-  !> 'variants: auto, fortran, cpu; not in this build: global, shared'
-  function BuildText(physics, table) result(s)
-    class(physics_t), intent(in) :: physics
-    type(table_t), intent(in) :: table
-    character(:), allocatable :: s
-    character(32), allocatable :: words(:), built(:)
-    logical, allocatable :: there(:)
-    integer :: i
-    allocate (words, source=SplitList(trim(table%variants)))
-    allocate (built, source=SplitList('auto,'//PhysicsVariants(physics, cores=.false.)))
-    there = [(any(built == words(i)), i=1, size(words))]
-    s = 'variants: '//Join(pack(words, there))
-    if (any(.not. there)) s = s//'; not in this build, which was made without CUDA: '//Join(pack(words, .not. there))
-  end function BuildText
-
-  function SelfDescription(physics) result(s)
-    class(physics_t), intent(in) :: physics
-    character(:), allocatable :: s, name, own
-    character(*), parameter :: nl = new_line('a')
-    name = physics%program
-    own = ''
-    if (physics%verb /= '') own = nl//'  '//physics%verb//repeat(' ', 9 - len(physics%verb))//physics%verb_does
-    s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
-        '  '//name//' [verb] name=value ... par=FILE'//nl// &
-        '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
-        'verbs'//nl// &
-        '  run      model all shots of the key-map that are not done (default); the same command again continues'//nl// &
-        '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
-        '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
-        '  verify   variants, worker counts and the analytic solution against each other on this machine'//own//nl//nl// &
-        'a first run:  '//name//' '//physics%example//nl// &
-        'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
-        'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'
-  end function SelfDescription
 
 end module spl_m

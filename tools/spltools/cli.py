@@ -119,12 +119,28 @@ def _try_other_python(name):
             os.execve(python, [python] + sys.argv, dict(os.environ, SPL_OTHER_PYTHON='1'))
 
 
+class Print(argparse.Action):
+    """Prints a text that is made of the parser, as --help does."""
+
+    def __init__(self, of, **words):
+        super().__init__(nargs=0, default=argparse.SUPPRESS, **words)
+        self.of = of
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        say(getattr(importlib.import_module('spltools.manual'), self.of)(parser))
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """argparse with our way of failing: one sentence, the nearest option, exit status 1."""
 
     def __init__(self, **words):
         words.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **words)
+        if ' ' not in self.prog:  # no verb of a tool
+            self.add_argument('--man', action=Print, of='page', help='print the manual page (man -l -) and exit')
+            self.add_argument('--completion', action=Print, of='completion',
+                              help='print what bash needs to complete words, and exit')
 
     def parse_known_args(self, args=None, namespace=None):
         self.given = list(args or [])

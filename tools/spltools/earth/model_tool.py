@@ -17,12 +17,12 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
   spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
                 --variable vp --unit m/s -o vp.nc                         plain float32 or float64
   spl-model npy VP.npy --axes xz --dx 10 --dz 10 --variable vp --unit km/s -o vp.nc         NumPy, as Devito has it
-  spl-model hdf5 MODEL.h5 --dataset vs --axes zyx --dx 82 --dy 82 --dz 41 --lengths ft \
+  spl-model hdf5 MODEL.h5 --dataset vs --axes zyx --dx 82 --dy 82 --dz 41 --lengths ft \\
                 --variable vs --unit ft/s -o vs.nc                        HDF5, here a volume in feet
   spl-model rsf VP.rsf --variable vp --unit km/s -o vp.nc                 RSF of Madagascar
   spl-model demo -o demo.nc                                               a marine model with salt, vp and rho
   spl-model basin -o basin.nc                                             a 3D basin beside a hill, vp, vs, rho, Q
-  spl-model layers LAKE.layers --materials LAKE.materials --x 0 9e3 \
+  spl-model layers LAKE.layers --materials LAKE.materials --x 0 9e3 \\
                    --y 0 8e3 --z -400 4e3 --spacing 50 -o lake.nc         what SplSemmod meshes, as cells
   spl-model info FILE.nc                                                  grid, units and ranges
 
