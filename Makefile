@@ -99,7 +99,7 @@ GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
              $(B)/bench/fd3d_group_bench $(B)/bench/sem3d_bench_gpu)
 
-.PHONY: all demo demo3d demosem test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install clean
+.PHONY: all demo demo3d demosem test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install deb clean
 .PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling
 GOALS := $(or $(MAKECMDGOALS),all)
 
@@ -169,7 +169,11 @@ help:     ## this list
 install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory programs
-	@tools/build/install '$(B)' '$(DESTDIR)$(PREFIX)'
+	@tools/build/install '$(B)' '$(DESTDIR)$(PREFIX)' '$(PREFIX)'
+deb:      ## make a Debian package of programs and tools, in build/package
+	@tools/setup demo
+	@$(MAKE) --no-print-directory programs
+	@tools/package/deb '$(B)'
 
 programs: $(BIN)
 tests: $(BIN) $(TESTS) $(GPU_FAULT)
