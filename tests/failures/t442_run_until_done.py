@@ -9,17 +9,19 @@ import time
 from pathlib import Path
 
 from check import PATIENCE, claim, done
-from jobs import count, done_once, kick, ranks_here, wait_until
-from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
+from jobs import count, done_once, kick, ranks_here, slow_machine, wait_until
+from minisurvey import PROGRAM, differences, make, run, statuses
+from shims import preload
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8
-make(shots=N, tmax=3.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=N)
+ENV = preload(os.environ, slow_machine())
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
 def until_done(*words, seconds=PATIENCE, **more):
-    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, **more)
+    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, env=ENV, **more)
 
 
 def said(r):
@@ -67,7 +69,7 @@ claim(r.returncode == 1 and "cannot launch" in r.stderr, "a launcher that is not
 # --- a few at a time: launches that are used up, and a signal -----------------------------------------------------------
 
 Path("long.par").write_text(Path("job.par").read_text().replace("out.nc", '"with blank.nc"'))
-p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True)
+p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True, env=ENV)
 wait_until(lambda: count("with blank.nc", "done") >= 1)
 p.send_signal(signal.SIGTERM)
 err = p.communicate(timeout=PATIENCE)[1]

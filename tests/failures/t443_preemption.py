@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from check import claim, done
-from jobs import Job, Pace, closed, count, done_once, events, kick, line_with
+from jobs import Job, Pace, closed, count, done_once, events, kick, line_with, slow_machine
 from minisurvey import differences, run, statuses, write_keymap
 
 SHORT, LONG = 3, 6                # seconds: LONG outlasts a Slurm job of two, on two workers too
@@ -142,7 +142,7 @@ claim(status == 3 and n < N and closed("slurm.nc") and count("slurm.nc", "lost")
 r = run("par=job.par", "output=slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) - 10)})
 claim(r.returncode == 3 and count("slurm.nc", "done") == n, f"it has ended: exit status {r.returncode}, no shot is dealt")
 claim(goes_on("slurm.nc", 3), "a later job does the rest: the undisturbed file")
-r = run("par=job.par", "output=alone.nc", "deadline=1")
+r = run("par=job.par", "output=alone.nc", "deadline=1", env=slow_machine())
 n = count("alone.nc", "done")
 claim(r.returncode == 3 and n < N and statuses("alone.nc").count(1) == n, f"deadline=1 and one process: exit status {r.returncode}, "
       f"{n} of {N} shots done")

@@ -10,16 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from check import claim, done
-from jobs import count, wait_until
+from jobs import count, slow_machine, wait_until
 from minisurvey import PROGRAM, SLOW, differences, make, run
+from shims import preload
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
-make(shots=8, tmax=3.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=8)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
+ENV = preload(os.environ, slow_machine())
 
 
 def until_done(*words, seconds=200):
-    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds)
+    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, env=ENV)
 
 
 def said(r):
@@ -68,7 +70,7 @@ def deaf(how):
     name, words = "deaf_" + how.split()[0], ("deadline=1", f"tmax={20 / SLOW}") if how == "deadline" else ("grace=1", *LONG)
     output = name + ".nc"
     p = subprocess.Popen([*TOOL, "--heed-stop", "--wait", "0.2", "--output", output, *launcher(name, output, words, after=FOREVER)],
-                         stderr=subprocess.PIPE, text=True)
+                         stderr=subprocess.PIPE, text=True, env=ENV)
     wait_until(lambda: count(output, "deal") >= 1)
     if how == "signal":
         pids = [int(w.split("=")[1]) for w in Path(output + ".lock").read_text().split() if w.startswith("pid=")]
@@ -86,7 +88,8 @@ def taken(name, **more):
     return until_done("--output", "taken.nc", "--fruitless", "2", *launcher("taken_" + name, "taken.nc", **more))
 
 
-other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         env=ENV)
 wait_until(lambda: count("taken.nc", "done") >= 1)
 os.kill(other.pid, signal.SIGSTOP)
 WAYS = ("signal", "stop file", "deadline")

@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import mini3d
 from check import claim, done, skip
 from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, wait_until
 from minisurvey import differences
+from shims import shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -26,10 +26,8 @@ PAIR = ("group=2", f"lease={LEASE}")
 GROUP = (*PAIR, OFTEN)
 SEED = int(os.environ.get("SEED") or random.randrange(10**6))
 random.seed(SEED)
-subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "hold.so", str(Path(__file__).parents[1] / "faulty_machine" / "hold.c"), "-ldl"],
-               check=True)
 HOLD = Path("hold").resolve()
-ENV = {"LD_PRELOAD": str(Path("hold.so").resolve()), "HOLD": str(HOLD)}
+ENV = {"LD_PRELOAD": shim("hold"), "HOLD": str(HOLD)}
 
 
 def parts(output):

@@ -3,12 +3,12 @@
 modelled; a shot that cannot be cut is refused; the files are those of single ranks."""
 import json
 import re
-import subprocess
 from pathlib import Path
 
 from check import claim, done
 from mini3d import make, PROGRAM, run
 from minisurvey import differences
+from shims import shim
 
 make(shots=3, npml=6)
 
@@ -85,15 +85,13 @@ told(r, 1, "three ranks, groups of four", "group = 4 ranks a shot, but the job h
 
 # --- group=auto: machines with less memory ------------------------------------------------------------------------------
 
-subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "lessmem.so",
-                str(Path(__file__).parents[1] / "faulty_machine" / "lessmem.c"), "-ldl"], check=True)
 FINE = ("par=job.par", "dx=10", "fpeak=10", "tmax=0.02", "group=auto")
 
 
 def machine(megabytes):
     """The environment of a machine with so much memory available."""
     Path("meminfo").write_text(f"MemTotal: 100000000 kB\nMemAvailable: {int(megabytes * 1000 / 1.024)} kB\n")
-    return {"LD_PRELOAD": str(Path("lessmem.so").resolve()), "MEMINFO": str(Path("meminfo").resolve())}
+    return {"LD_PRELOAD": shim("lessmem"), "MEMINFO": str(Path("meminfo").resolve())}
 
 
 def needs(*words):

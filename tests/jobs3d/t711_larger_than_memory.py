@@ -2,7 +2,6 @@
 """Models and shots that are larger than the memory: a model that rank 0 cannot hold is read in parts, and gives the same file; a shot
 that a rank cannot hold is refused before the first one, with the ranks that would do; plan tells what 1472 x 1472 x 1472 cells take."""
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +9,11 @@ import numpy as np
 from check import claim, done, skip
 from mini3d import PROGRAM, run, write_keymap
 from minisurvey import differences
+from shims import shim
 
 N = (30, 26, 22)
-subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "lessmem.so",
-                str(Path(__file__).parents[1] / "faulty_machine" / "lessmem.c"), "-ldl"], check=True)
 Path("meminfo").write_text("MemTotal: 100000000 kB\nMemAvailable: 100 kB\n")
-SMALL = {"LD_PRELOAD": str(Path("lessmem.so").resolve()), "MEMINFO": str(Path("meminfo").resolve())}
+SMALL = {"LD_PRELOAD": shim("lessmem"), "MEMINFO": str(Path("meminfo").resolve())}
 
 
 def told(r, status, sentence, *words):

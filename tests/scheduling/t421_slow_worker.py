@@ -1,48 +1,30 @@
 #!/usr/bin/env python3
 """A slow worker does not keep a survey waiting: it is not dealt the end of it, what it cannot finish is taken over, and whoever
-answers first is heard, once. A rank is made slow by stopping and continuing its process."""
+answers first is heard, once."""
+import os
 import signal
 import subprocess
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
 from check import PATIENCE, claim, done
-from jobs import cpu, events, kick, ranks_here, wait_until
+from jobs import cpu, events, kick, ranks_here, slow_machine, wait_until
 from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap
+from shims import preload
 
 
-def start(*words, ranks):
-    return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def start(*words, ranks, env=None):
+    return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            env=preload(os.environ, env or {}))
 
 
-class Slowed(threading.Thread):
-    """Lets a rank compute for a small part of the time only, from its first shot on."""
-
-    def __init__(self, p, rank, output, part):
-        super().__init__(daemon=True)
-        self.p, self.rank, self.output, self.part = p, rank, output, part
-        self.start()
-
-    def run(self):
-        while self.p.poll() is None and ("deal", self.rank) not in [(e, w) for e, _, w in events(self.output)]:
-            time.sleep(0.01)
-        pid = ranks_here().get(self.rank)
-        while pid and self.p.poll() is None:
-            kick(pid, signal.SIGSTOP)
-            time.sleep(0.3 * (1 - self.part))
-            kick(pid, signal.SIGCONT)
-            time.sleep(0.3 * self.part)
-
-
-# --- a worker some sixty times slower than two others (fewer on a busy machine, where it runs longer than it is let) ------
+# --- a worker sixty times slower than two others -----------------------------------------------------------------------------
 
 N, LAME = 16, 3
-make(shots=N, tmax=4.0 / SLOW, dx=5, dz=5, aperture=-1)
-p = start("par=job.par", "output=slow.nc", ranks=4)
-Slowed(p, LAME, "slow.nc", 1 / 60)
+make(shots=N)
+p = start("par=job.par", "output=slow.nc", ranks=4, env=slow_machine(rank3=60))
 said = p.communicate(timeout=PATIENCE)[1]
 log = Path("slow.nc.log").read_text()
 seen = events("slow.nc")
@@ -69,8 +51,7 @@ claim(r.returncode == 0 and differences("slow.nc", "one.nc") == [], "the traces 
 
 N = 24
 write_keymap(N, dx=20)
-p = start("par=job.par", "output=part.nc", ranks=4)
-Slowed(p, LAME, "part.nc", 1 / 4)
+p = start("par=job.par", "output=part.nc", ranks=4, env=slow_machine(rank3=4))
 said = p.communicate(timeout=PATIENCE)[1]
 seen = events("part.nc")
 dealt = [w for e, _, w in seen if e == "deal"]

@@ -6,9 +6,18 @@ import time
 from pathlib import Path
 
 from check import PATIENCE, claim
-from minisurvey import PROGRAM, SLOW, command, make, run, write_keymap
+from minisurvey import PROGRAM, command, make, run, write_keymap
+from shims import preload, shim
 
 RECOVERY = ("--enable-recovery",)
+
+
+def slow_machine(**ranks):
+    """Environment of jobs whose shots take a third of a second and hardly any processor time: other tests have the cores, and however
+    busy they are a shot takes as long. `rank3=60`: of rank 3 so many times as long."""
+    loop = 20000                  # microseconds
+    return {"LD_PRELOAD": shim("slow"), "ASAN_OPTIONS": "verify_asan_link_order=0", "SLOW": str(loop),
+            **{f"SLOW_{rank.removeprefix('rank')}": str(loop * times) for rank, times in ranks.items()}}
 
 
 def ranks_here(output=None):
@@ -89,15 +98,16 @@ def cpu(pid):
 
 
 class Job:
-    """A run in this folder, its stderr in a file of its own, whose name has no .nc in it: see badfs.py."""
+    """A run in this folder, on a slow machine unless told otherwise; its stderr in a file of its own, whose name has no .nc in it: see
+    badfs.py."""
 
-    def __init__(self, *words, output, ranks, options=(), env=None):
+    def __init__(self, *words, output, ranks, options=(), env=None, slow=True):
         self.output = output
         self.log = Path(output.replace(".nc", "") + ".err")
         self.err = open(self.log, "w")
         self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
-                                        env={**os.environ, **(env or {})})
+                                        env=preload(os.environ, slow_machine() if slow else {}, env or {}))
 
     def pid(self, rank):
         return ranks_here(self.output).get(rank)
@@ -129,12 +139,13 @@ class Job:
 
 
 class Pace:
-    """Time of a shot here and now, on so many processes [s]: the length of a survey that shall take some seconds goes by it."""
+    """Time of a shot here and now, on so many processes of a slow machine [s]: the length of a survey that shall take some seconds goes
+    by it."""
 
     def __init__(self, ranks=1, tried=5, **deck):
-        make(shots=tried, tmax=4.0 / SLOW, dx=5, dz=5, aperture=-1, **deck)
+        make(shots=tried, **deck)
         begin = time.monotonic()
-        run("par=job.par", "output=try.nc", ranks=ranks)
+        run("par=job.par", "output=try.nc", ranks=ranks, env=slow_machine())
         self.seconds = (time.monotonic() - begin) / tried
 
     def shots(self, seconds, least=8, most=80):

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from badfs import BadFs
 from check import claim, done, skip
-from jobs import Job, count, kick, ranks_here
+from jobs import Job, count, kick, ranks_here, slow_machine
 from launch import ALONE
 from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
 N = 8
 FOREVER = ("tmax=4000", "dt_out=0.05", "grace=0", "checkpoint=0")
-make(shots=N, tmax=3.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=N)
 README = (Path(os.environ["ROOT"]) / "README.md").read_text()
 STATES = re.findall(r"^\| `(\w+)` \|", README[README.index("| `state` | what it means |"):README.index("| field of `--json`")], re.M)[1:]
 FIELDS = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in README[README.index("| field of `--json`"):].split("\n\n")[0].splitlines()[2:]))
@@ -121,7 +121,7 @@ for ranks in (1, 3):
     claim(r.returncode == 1 and "'fresh.nc.stop'" in r.stderr and "remove it" in r.stderr and before("fresh.nc") == ["fresh.nc.stop"],
           f"and one that lies there before the first run, {ranks} process(es): exit status {r.returncode}, files {before('fresh.nc')}")
 
-r = run("par=job.par", "output=deadline.nc", "deadline=1", f"tmax={20 / SLOW}", "keymap=line.keymap")
+r = run("par=job.par", "output=deadline.nc", "deadline=1", f"tmax={20 / SLOW}", "keymap=line.keymap", env=slow_machine())
 s = status("deadline.nc")
 stands(s, "stopped", "the deadline", exit_status=3, cause="deadline")
 
