@@ -12,7 +12,7 @@ from pathlib import Path
 import jobs
 import mini3d
 from check import claim, done, skip
-from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, wait_until
+from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, slow_machine, wait_until
 from minisurvey import differences
 from shims import shim
 
@@ -27,6 +27,7 @@ GROUP = (*PAIR, OFTEN)
 SEED = int(os.environ.get("SEED") or random.randrange(10**6))
 random.seed(SEED)
 HOLD = Path("hold").resolve()
+MACHINE = slow_machine(loop=1000)
 ENV = {"LD_PRELOAD": shim("hold"), "HOLD": str(HOLD)}
 
 
@@ -42,7 +43,7 @@ def hold(rank, word):
 
 
 def group_job(output, *words, ranks=3):
-    return Job(*GROUP, *words, output=output, ranks=ranks, options=RECOVERY, env=ENV)
+    return Job(*GROUP, *words, output=output, ranks=ranks, options=RECOVERY, env=ENV, machine=MACHINE)
 
 
 def ended(job):
@@ -65,7 +66,7 @@ def again(output, *words, ranks=3):
 
 # --- one shot, killed in set-up, in its time loop and while a state is written, each of its ranks ---------------------------
 
-mini3d.make(shots=1, tmax=20, snapshot=0.4, snapshot_planes="top,y0", snapshot_fields="vz,p", pgv="y")
+mini3d.make(shots=1, tmax=5, snapshot=0.4, snapshot_planes="top,y0", snapshot_fields="vz,p", pgv="y")
 r = again("whole.nc", "checkpoint=0", ranks=1)
 films = len(list(Path(".").glob("whole.nc.snap*")))
 claim(r.returncode == 0 and films == 1, f"one rank that nothing disturbs: exit status {r.returncode}, {films} file of films and maps")
@@ -102,7 +103,7 @@ claim(not Path(cut + ".states").exists() and {"shot11.1of2", "shot11.2of2"} == {
 
 def told_to_stop(output, checkpoint, enough):
     """A group keeps the state of the shot that it gives up."""
-    job = Job(*PAIR, checkpoint, "grace=0", output=output, ranks=3)
+    job = Job(*PAIR, checkpoint, "grace=0", output=output, ranks=3, machine=MACHINE)
     job.until_dealt(1)
     job.until(lambda: enough(output), SOON)
     Path(output + ".stop").touch()
@@ -203,7 +204,7 @@ claim(r.returncode == 0 and left and "lacks the part of a rank" in r.stderr and 
 # --- two groups beside each other -----------------------------------------------------------------------------------------------
 
 SHOTS = 3
-mini3d.make(shots=SHOTS, tmax=4)
+mini3d.make(shots=SHOTS, tmax=2)
 again("three.nc", "checkpoint=0", ranks=1)
 
 

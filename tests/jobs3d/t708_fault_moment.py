@@ -317,7 +317,7 @@ claim(off < 0.01 and "begins to slip at -2.5 s" in said, f"slip 2.5 s before t =
 # --- slip after the record ----------------------------------------------------------------------------------------------------
 
 rest = lines(0.5, [1, 1, 1, 1], 5.5) + lines(0.5, [1, 1], 1)
-_, said = space("rest", rest)
+_, said = space("rest", rest, dx=140, fmax=1.2)
 share = [float(v) for v in re.findall(r"([\d.]+) % of the moment of the fault is released after the end of the record at 6 s, by 1 of its points", said)]
 # until 6 s the rate of the first point falls from twice its samples to once: 1.5 of the 4 parts, of half of the moment
 claim(len(share) == 1 and abs(share[0] - 100 * (1 - 1.5 / 4) / 2) < 0.1, f"what the record does not hold: {share} %, must be 31.25 %")

@@ -26,7 +26,7 @@ sys.exit(status)
 """)
 # A vertical fault along x, five points at each place between cells: mxy acts on one edge there, so that its weights take no memory.
 random = np.random.default_rng(713)
-place = np.arange(POINTS) // 5 * max(1, 100000 // POINTS)
+place = np.arange(POINTS) // 5
 with Dataset("quake.nc", "w", format="NETCDF3_64BIT_DATA") as f:
     f.createDimension("point", POINTS)
     f.createDimension("time", NT)
@@ -40,7 +40,7 @@ with Dataset("quake.nc", "w", format="NETCDF3_64BIT_DATA") as f:
     v = f.createVariable("rate", "f4", ("point", "time"))
     v.units = "s-1"
     v[:] = random.uniform(0.1, 1, (POINTS, NT)) / (0.055 * NT)
-DECK = ("keymap=quake.keymap", "layers=earth.layers", f"dx={DX}", "aperture=1000", "depth=11000", "source=fault", "fault=quake.nc", "fmax=3",
+DECK = ("keymap=quake.keymap", "layers=earth.layers", f"dx={DX}", "aperture=1000", f"depth={1500 + DX * (POINTS // 1000)}", "source=fault", "fault=quake.nc", "fmax=4.5",
         "npml=8", "tmax=0.1", "dt_out=0.02", "threads=1", "variant=cpu")
 
 

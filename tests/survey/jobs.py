@@ -12,10 +12,10 @@ from shims import preload, shim
 RECOVERY = ("--enable-recovery",)
 
 
-def slow_machine(**ranks):
-    """Environment of jobs whose shots take a third of a second and hardly any processor time: other tests have the cores, and however
-    busy they are a shot takes as long. `rank3=60`: of rank 3 so many times as long."""
-    loop = 20000                  # microseconds
+def slow_machine(loop=20000, **ranks):
+    """Environment of jobs whose shots take time, a small one in 2D a third of a second, and hardly any of processors: other tests have
+    the cores, and however busy they are a shot takes as long. `loop`: microseconds that each loop over a grid takes longer; `rank3=60`:
+    on rank 3 so many times as long."""
     return {"LD_PRELOAD": shim("slow"), "ASAN_OPTIONS": "verify_asan_link_order=0", "SLOW": str(loop),
             **{f"SLOW_{rank.removeprefix('rank')}": str(loop * times) for rank, times in ranks.items()}}
 
@@ -98,16 +98,16 @@ def cpu(pid):
 
 
 class Job:
-    """A run in this folder, on a slow machine unless told otherwise; its stderr in a file of its own, whose name has no .nc in it: see
+    """A run in this folder, on a slow machine unless told otherwise (`machine`, an environment); its stderr in a file of its own, whose name has no .nc in it: see
     badfs.py."""
 
-    def __init__(self, *words, output, ranks, options=(), env=None, slow=True):
+    def __init__(self, *words, output, ranks, options=(), env=None, machine=None):
         self.output = output
         self.log = Path(output.replace(".nc", "") + ".err")
         self.err = open(self.log, "w")
         self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
-                                        env=preload(os.environ, slow_machine() if slow else {}, env or {}))
+                                        env=preload(os.environ, slow_machine() if machine is None else machine, env or {}))
 
     def pid(self, rank):
         return ranks_here(self.output).get(rank)

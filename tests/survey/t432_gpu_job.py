@@ -114,11 +114,11 @@ def gpu_fails_in_mid_shot():
 def worker_is_killed(*words):
     """One of two ranks that compute on a GPU is killed; the lease is the one that jobs have by default."""
     begin = time.monotonic()
-    job = Job(*words, output="calm_two.nc", ranks=3, options=RECOVERY)
+    job = Job(*words, output="calm_two.nc", ranks=3, options=RECOVERY, machine={})
     status, undisturbed = job.end(), time.monotonic() - begin
     claim(status == 0 and done_once(job.output, SHOTS), f"two workers, {' '.join(words)}: {undisturbed:.1f} s")
     begin = time.monotonic()
-    job = Job(*words, output="killed.nc", ranks=3, options=RECOVERY)
+    job = Job(*words, output="killed.nc", ranks=3, options=RECOVERY, machine={})
     job.until_dealt(1)
     job.until(lambda: count(job.output, "done") > 0)
     left = SHOTS - count(job.output, "done")
