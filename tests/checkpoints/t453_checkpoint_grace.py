@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A job that must end keeps the state of the shot it gives up, and the next run goes on from there."""
+import os
 import re
 import signal
 import subprocess
@@ -7,9 +8,11 @@ import time
 from pathlib import Path
 
 from check import PATIENCE, claim, done
-from minisurvey import SLOW, command, differences, make, run
+from jobs import slow_machine
+from minisurvey import command, differences, make, run
+from shims import preload
 
-make(shots=1, tmax=30 / SLOW, dx=5, dz=5)
+make(shots=1, tmax=8)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")
 claim(r.returncode == 0, f"undisturbed: exit status {r.returncode}")
 
@@ -17,7 +20,7 @@ claim(r.returncode == 0, f"undisturbed: exit status {r.returncode}")
 def stopped_after(seconds, output, ranks):
     """SIGTERM, or under mpirun a stop file, so long after the shot was dealt, with no time of grace; exit status and log."""
     p = subprocess.Popen(command("par=job.par", f"output={output}", "checkpoint=10000", "grace=0", "overwrite=y", ranks=ranks),
-                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=preload(os.environ, slow_machine()))
     journal, limit = Path(output + ".journal"), time.time() + PATIENCE
     while time.time() < limit and p.poll() is None and not (journal.exists() and " deal " in journal.read_text()):
         time.sleep(0.01)

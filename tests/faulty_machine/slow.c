@@ -1,4 +1,5 @@
-/* A machine whose shots take long and no processor time: LD_PRELOAD=slow.so SLOW=MICROSECONDS [SLOW_RANK=MICROSECONDS ...]
+/* A machine whose shots take long and no processor time: LD_PRELOAD=slow.so SLOW=MICROSECONDS [SLOW_RANK=MICROSECONDS
+ * ...]
  *
  * Each loop that threads share begins so much later, on RANK by its own number: some 14 loops a small shot. */
 #define _GNU_SOURCE

@@ -98,8 +98,8 @@ def cpu(pid):
 
 
 class Job:
-    """A run in this folder, on a slow machine unless told otherwise (`machine`, an environment); its stderr in a file of its own, whose name has no .nc in it: see
-    badfs.py."""
+    """A run in this folder, on a slow machine unless told otherwise (`machine`, an environment); its stderr in a file of its own, whose
+    name has no .nc in it: see badfs.py."""
 
     def __init__(self, *words, output, ranks, options=(), env=None, machine=None):
         self.output = output
