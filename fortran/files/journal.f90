@@ -4,10 +4,11 @@
 !>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
 !>
 !> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0; NOTE as runnote.f90 says),
-!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for
-!> the shot to be modelled again), lost, parked (lost too often), todo (to be modelled again), verified (all shots done in earlier
-!> runs were read and found whole; RECORD 0), resume (the files could not be written for SECONDS; RECORD 0), grow (what stood above
-!> was taken over by a new output, under this journal's first line; RECORD 0; see grow.f90). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
+!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for the
+!> shot to be modelled again), kept (done, as it stands in a new output that took it over; NOTE as of done), lost, parked (lost too
+!> often), todo (to be modelled again), verified (all shots done in earlier runs were read and found whole; RECORD 0), resume (the
+!> files could not be written for SECONDS; RECORD 0), grow (a new output took over what the lines before tell; RECORD 0; see
+!> grow.f90). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
 !> went: it does not count. Anything else that is wrong is refused.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
@@ -288,8 +289,8 @@ contains
       slot = SortFind(records, e%record)
       if (slot == 0 .or. e%status /= journal_done) cycle
       if (done(slot)) then
-        call Put(grown, at, Whole(EventLine('done', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, 'taken over', &
-                                            checksum(slot), e%redo)))
+        call Put(grown, at, Whole(EventLine('kept', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, '', checksum(slot), &
+                                            e%redo)))
       else
         call Put(grown, at, Whole(EventLine('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
       end if
@@ -510,13 +511,15 @@ contains
     e%time = TimeWord(rest)
     e%note = rest
     io = 0
-    if (event == 'done') read (e%note, '(9x,z8)', iostat=io) e%checksum
-    if (event == 'done') ok(1) = ok(1) .and. e%note(:9) == 'checksum='
-    if (event == 'done') call ReadRedo(e)
+    if (event == 'done' .or. event == 'kept') then
+      read (e%note, '(9x,z8)', iostat=io) e%checksum
+      ok(1) = ok(1) .and. e%note(:9) == 'checksum='
+      call ReadRedo(e)
+    end if
     if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume', 'grow'])) then
       ok(1) = ok(1) .and. e%record == 0
     else
-      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'lost', 'parked', 'todo'])
+      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'kept', 'lost', 'parked', 'todo'])
     end if
     if (.not. all(ok) .or. e%time < 0 .or. io /= 0) call Fail(error, "'"//line//"' is no event")
   end subroutine ParseEvent
@@ -548,7 +551,7 @@ contains
     case ('deal')
       old%deals = old%deals + 1
       if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
-    case ('done')
+    case ('done', 'kept')
       old%status = journal_done
       old%checksum = e%checksum
       old%redo = e%redo
