@@ -1,5 +1,4 @@
-/* Slots of a file of gathers as the bytes they are: how one file takes them over from another. See interfaces/raw_c.f90.
- */
+/* Slots of a file of gathers as the bytes they are: how one file takes them over from another; interfaces/raw_c.f90. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -49,8 +48,8 @@ int raw_find(void *handle, const char *var, long shots, long *begin, long *bytes
     struct raw *r = handle;
     struct fio_layout layout;
     TRY(fio_layout_read(r->path, var, &layout));
-    REQUIRE(layout.begin >= 0 && shots > 0 && layout.bytes % shots == 0, "'%s' has no variable %s with a slot for each shot",
-            r->path, var);
+    REQUIRE(layout.begin >= 0 && shots > 0 && layout.bytes % shots == 0,
+            "'%s' has no variable %s with a slot for each shot", r->path, var);
     *begin = layout.begin;
     *bytes = layout.bytes / shots;
     return 0;

@@ -2,7 +2,8 @@
 module files_m
   use error_m, only: error_t, FailFromC
   use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
-    file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, file_token
+    file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, &
+    file_token
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same

@@ -1,5 +1,5 @@
-!> Slots that one file of gathers takes over from another: their bytes are copied, compared with the checksums they had, and summed up
-!> anew, for a slot changes with the most receivers of a survey and with its navigation.
+!> Slots that one file of gathers takes over from another: their bytes are copied, compared with the checksums they had, and summed
+!> up anew, for a slot changes with the most receivers of a survey and with its navigation.
 module fiotake_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use error_m, only: error_t, Fail, FailFromC
@@ -108,8 +108,8 @@ contains
       call Missing(b)
       call FailFromC(raw_find(file(2), CString(b%name), int(to%nshots, i8), b%begin(2), b%bytes(2)), error)
       rank = fio_var_rank(from%handle, CString(b%name))
-      if (.not. allocated(error) .and. rank >= 0) call FailFromC(raw_find(file(1), CString(b%name), int(from%nshots, i8), b%begin(1), &
-                                                                    b%bytes(1)), error)
+      if (.not. allocated(error) .and. rank >= 0) &
+        call FailFromC(raw_find(file(1), CString(b%name), int(from%nshots, i8), b%begin(1), b%bytes(1)), error)
       if (b%begin(1) < 0 .and. .not. b%given) call Fail(error, "'"//from%path//"' has no variable "//b%name)
       both = [both, b]
     end do

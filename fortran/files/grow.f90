@@ -6,8 +6,8 @@
 !>   1. The new output is made under a temporary name: its slots, the finished shots with their checksums, all of it synced. It says
 !>      how often the survey has `grown`. The old output and the journal are untouched.
 !>   2. It is renamed to the name of the output. Now it is one `grown` ahead of the journal.
-!>   3. The journal follows: a new one, made of the lines of the old one and of what the output holds, is renamed to its name. It has
-!>      a line `grow` for each time. Until then nothing else is written; a run that finds the output ahead does this first.
+!>   3. The journal follows: a new one, made of the lines of the old one and of what the output holds, is renamed to its name. It
+!>      has a line `grow` for each time. Until then nothing else is written; a run that finds the output ahead does this first.
 module grow_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use error_m, only: AddContext, error_t, Fail
@@ -18,7 +18,7 @@ module grow_m
   use fiotake_m, only: FioTake
   use files_m, only: ClockSeconds, ClockText, FileExists, FileHalf, FileRemove, FileRename, FileText, FileWrite
   use gather_header_m, only: gather_header_t
-  use journal_m, only: journal_done, journal_t, JournalFind, JournalGrown, JournalRead
+  use journal_m, only: journal_done, journal_t, JournalFind, JournalGrown, JournalHead, JournalRead
   use keymap_m, only: keymap_t, KeymapFind, KeymapNavigate, KeymapShot
   use kinds_m, only: dp, i8
   use lock_m, only: lock_t, LockLost
@@ -42,6 +42,8 @@ module grow_m
     type(fio_t) :: old
     type(journal_t) :: journal
     character(:), allocatable :: text         !< of the journal
+    character(:), allocatable :: fingerprint  !< of the journal
+    integer :: grown = 0                      !< how often by the journal
     logical :: other = .false.                !< the key-map is another one than before
     logical :: moves = .false.                !< a new file is needed
     integer, allocatable :: from(:)           !< slot of the old file that is kept, 0 = none, (shots)
@@ -52,7 +54,8 @@ module grow_m
 contains
 
   !> Brings output and journal to the key-map of this job, whose lock is held. On return they are those of `header`, which may have
-  !> got their fingerprints, or nothing has changed. Whatever else is wrong with them is left to those who open them. `host`: this one.
+  !> got their fingerprints, or nothing has changed. Whatever else is wrong with them is left to those who open them. `host`: this
+  !> one.
   subroutine Grow(path, header, keymap, host, lock, error)
     character(*), intent(in) :: path, host
     type(gather_header_t), intent(inout) :: header
@@ -65,9 +68,14 @@ contains
     if (allocated(error)) return
     call Look(path, growth, there)
     if (there) there = InStep(path, growth, error)
-    if (there .and. growth%old%grown == growth%journal%grown + 1) then
+    if (there) there = growth%old%grown > growth%grown .or. Other(growth, header)
+    if (there) call Read(path, growth, there)
+    if (there .and. growth%journal%running) &
+      call Fail(error, "'"//SidePath(path, 'journal')//"' is in use by another run: wait for it, or choose another output")
+    if (there .and. growth%old%grown > growth%grown) then
       call Follow(path, growth, host, error)
       call Look(path, growth, there)
+      if (there) call Read(path, growth, there)
     end if
     if (there .and. .not. allocated(error)) call Compare(path, header, keymap, growth, error)
     if (there .and. growth%other .and. .not. allocated(error)) then
@@ -77,7 +85,7 @@ contains
         if (.not. allocated(error)) call Look(path, growth, there)
         if (.not. allocated(error)) call Follow(path, growth, host, error)
       else
-        header%fingerprint = growth%journal%fingerprint
+        header%fingerprint = growth%fingerprint
         header%navigation = growth%old%navigation
         call LogInfo("'"//path//"' has the shots of this key-map, in other words, and is left as it is")
       end if
@@ -85,8 +93,8 @@ contains
     call FioClose(growth%old, ignored)
   end subroutine Grow
 
-  !> What a run of this job would do with the output, for `plan`: in words, '' where there is no output, or none of this job. Nothing is
-  !> written. Fails as the run would.
+  !> What a run of this job would do with the output, for `plan`: in words, '' where there is no output, or none of this job.
+  !> Nothing is written. Fails as the run would.
   subroutine GrowForetell(path, header, keymap, text, error)
     character(*), intent(in) :: path
     type(gather_header_t), intent(in) :: header
@@ -99,6 +107,7 @@ contains
     text = ''
     call Look(path, growth, there)
     if (there) there = InStep(path, growth, error)
+    if (there) call Read(path, growth, there)
     if (there) call Compare(path, header, keymap, growth, error)
     if (there .and. .not. allocated(error)) text = Words_(growth, keymap%n)
     call FioClose(growth%old, ignored)
@@ -127,7 +136,7 @@ contains
 
   ! --- looking -------------------------------------------------------------------------------------------------------
 
-  !> Opens the output and reads the journal. `there`: both are, and can be read.
+  !> Opens the output and looks at the head of the journal. `there`: both are, and can be read.
   subroutine Look(path, growth, there)
     character(*), intent(in) :: path
     type(growth_t), intent(inout) :: growth
@@ -136,11 +145,21 @@ contains
     there = FileExists(path)
     if (there) there = FileExists(SidePath(path, 'journal'))
     if (.not. there) return
-    call JournalRead(growth%journal, SidePath(path, 'journal'), fault)
     call FileText(SidePath(path, 'journal'), growth%text, fault)
     call FioOpen(growth%old, path, fault, readonly=.true.)
+    call JournalHead(growth%text, growth%fingerprint, growth%grown)
     there = .not. allocated(fault)
   end subroutine Look
+
+  !> Reads the journal.
+  subroutine Read(path, growth, there)
+    character(*), intent(in) :: path
+    type(growth_t), intent(inout) :: growth
+    logical, intent(out) :: there
+    type(error_t), allocatable :: fault
+    call JournalRead(growth%journal, SidePath(path, 'journal'), fault, growth%old%record)
+    there = .not. allocated(fault)
+  end subroutine Read
 
   !> True where output and journal are of one survey, be the output one step ahead.
   logical function InStep(path, growth, error)
@@ -148,17 +167,23 @@ contains
     type(growth_t), intent(in) :: growth
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: of
-    associate (o => growth%old, j => growth%journal)
-      of = FioAttribute(o, 'fingerprint')
-      if (o%grown == j%grown + 1) of = FioAttribute(o, 'grown_from')
-      InStep = of == j%fingerprint .and. (o%grown == j%grown .or. o%grown == j%grown + 1)
-      if (.not. InStep .and. o%grown /= j%grown) call Fail(error, "'"//path//"' has grown "//Str(o%grown)// &
-        ' time(s), its journal '//Str(j%grown)//': they are not of one time; put the journal or the output that belongs to '// &
-        'the other back, or set overwrite=y to start anew')
-      if (.not. InStep .or. .not. j%running) return
-      call Fail(error, "'"//SidePath(path, 'journal')//"' is in use by another run: wait for it, or choose another output")
+    associate (grown => growth%old%grown)
+      of = FioAttribute(growth%old, 'fingerprint')
+      if (grown == growth%grown + 1) of = FioAttribute(growth%old, 'grown_from')
+      InStep = of == growth%fingerprint .and. (grown == growth%grown .or. grown == growth%grown + 1)
+      if (.not. InStep .and. grown /= growth%grown) call Fail(error, "'"//path//"' has grown "//Str(grown)// &
+        ' time(s), its journal '//Str(growth%grown)//': they are not of one time; put the journal or the output that belongs '// &
+        'to the other back, or set overwrite=y to start anew')
     end associate
   end function InStep
+
+  !> True where the key-map is another one than that of the output, or its navigation is.
+  pure logical function Other(growth, header)
+    type(growth_t), intent(in) :: growth
+    type(gather_header_t), intent(in) :: header
+    Other = growth%fingerprint /= header%fingerprint .or. &
+            (growth%old%navigation /= '' .and. growth%old%navigation /= header%navigation)
+  end function Other
 
   ! --- comparing -----------------------------------------------------------------------------------------------------
 
@@ -177,8 +202,7 @@ contains
     associate (old => growth%old, journal => growth%journal)
       if (allocated(error)) return
       if (Physics(journal%fingerprint) /= Physics(header%fingerprint)) return
-      growth%other = journal%fingerprint /= header%fingerprint .or. &
-                     (old%navigation /= '' .and. old%navigation /= header%navigation)
+      growth%other = Other(growth, header)
       call FioLines(old, names, error)
       call FioStatus(old, status, error)
       if (growth%other) call CompareMaps(old, header, problems)
@@ -234,8 +258,8 @@ contains
     integer :: i
     if (old%navigation == '') return
     if (header%navigation == '') then
-      call ProblemAdd(problems, "'"//old%path//"' holds the navigation of its shots (map coordinates, shot points), the key-map "// &
-                      'has none any more: give its line navigation back, or choose another output')
+      call ProblemAdd(problems, "'"//old%path//"' holds the navigation of its shots (map coordinates, shot points), the key-map"// &
+                      ' has none any more: give its line navigation back, or choose another output')
       return
     end if
     do i = 1, size(what)

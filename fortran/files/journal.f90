@@ -4,10 +4,10 @@
 !>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
 !>
 !> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0; NOTE as runnote.f90 says),
-!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for the
-!> shot to be modelled again), kept (done, as it stands in a new output that took it over; NOTE as of done), lost, parked (lost too
-!> often), todo (to be modelled again), verified (all shots done in earlier runs were read and found whole; RECORD 0), resume (the
-!> files could not be written for SECONDS; RECORD 0), grow (a new output took over what the lines before tell; RECORD 0; see
+!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for
+!> the shot to be modelled again), kept (done, as it stands in a new output that took it over; NOTE as of done), lost, parked (lost
+!> too often), todo (to be modelled again), verified (all shots done in earlier runs were read and found whole; RECORD 0), resume
+!> (the files could not be written for SECONDS; RECORD 0), grow (a new output took over what the lines before tell; RECORD 0; see
 !> grow.f90). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
 !> went: it does not count. Anything else that is wrong is refused.
 module journal_m
@@ -20,7 +20,8 @@ module journal_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind, JournalGrown
+  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
+  public :: JournalGrown, JournalHead
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
@@ -108,17 +109,45 @@ contains
     if (begun .and. .not. allocated(error)) begun = index(text, new_line('a')) > 0 .or. .not. TornHeader(text)
   end function JournalBegun
 
-  !> Reads a journal without touching it, also while it is being written.
-  subroutine JournalRead(journal, path, error)
+  !> The fingerprint and the lines `grow` of the text of a journal, which is not checked; '' if it has no first line.
+  subroutine JournalHead(text, fingerprint, grown)
+    character(*), intent(in) :: text
+    character(:), allocatable, intent(out) :: fingerprint
+    integer, intent(out) :: grown
+    character(:), allocatable :: rest
+    integer :: first, length
+    grown = 0
+    first = 1
+    fingerprint = ''
+    do
+      length = index(text(first:), new_line('a'))
+      if (length == 0) exit
+      if (first == 1) then
+        rest = text(min(10, length):length - 1)
+        if (index(rest, 'journal 1 ') == 1) rest = rest(11:)
+        fingerprint = Word(rest)
+      else if (length > 15) then
+        if (text(first + 9:first + 13) == 'grow ') grown = grown + 1
+      end if
+      first = first + length
+    end do
+  end subroutine JournalHead
+
+  !> Reads a journal without touching it, also while it is being written. `records`: of most of its shots, rising, where they are
+  !> known; else it takes long to find the places of many shots that were dealt in no order.
+  subroutine JournalRead(journal, path, error, records)
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: records(:)
     character(:), allocatable :: text
     integer(i8) :: good
     integer :: locked
     call JournalClose(journal)
     call Reset(journal, path)
-    allocate (journal%entry(64))
+    if (present(records)) journal%n = size(records)
+    allocate (journal%entry(max(64, journal%n)))
+    if (present(records)) journal%entry(:journal%n)%record = records
     call FileText(path, text, error)
     if (allocated(error)) return
     call Replay(journal, text, good, error)
@@ -208,8 +237,8 @@ contains
     call PutLine(journal, 'journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created), .true., error)
   end subroutine Begin
 
-  !> Appends an event and takes it into account. record = 0 for start, stop, verified, resume and grow; `checksum` of the gather goes
-  !> with done, and `redo`, see entry_t.
+  !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
+  !> done, and `redo`, see entry_t.
   !> Returns after the line is on the disk, except for deal, which may be forgotten without harm.
   subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum, redo)
     type(journal_t), intent(inout) :: journal
@@ -249,11 +278,11 @@ contains
   end function EventLine
 
   !> A line as it stands in the file.
-  function Whole(line)
+  function LineOf(line) result(whole)
     character(*), intent(in) :: line
-    character(:), allocatable :: Whole
-    Whole = Hex(Crc32(line))//' '//line//new_line('a')
-  end function Whole
+    character(:), allocatable :: whole
+    whole = Hex(Crc32(line))//' '//line//new_line('a')
+  end function LineOf
 
   !> The text of the journal of an output that has taken over shots of the one whose journal this is, as JournalRead found it in
   !> `text`: its lines on shots that are still there, and, for each of these that was done, what the new output holds of it.
@@ -271,9 +300,9 @@ contains
     integer :: first, length, i, at, slot
     real(dp) :: now
     now = ClockSeconds()
-    call Room(grown, len(text) + size(records)*int(line_bytes))
+    call Room(grown, len(text) + 128*(size(records) + 2))
     at = 0
-    call Put(grown, at, Whole('journal 1 '//fingerprint//' '//Str(size(records))//' '//ClockText(journal%created)))
+    call Put(grown, at, LineOf('journal 1 '//fingerprint//' '//Str(size(records))//' '//ClockText(journal%created)))
     first = index(text, new_line('a')) + 1
     do while (first <= len(text))
       length = index(text(first:), new_line('a'))
@@ -289,13 +318,13 @@ contains
       slot = SortFind(records, e%record)
       if (slot == 0 .or. e%status /= journal_done) cycle
       if (done(slot)) then
-        call Put(grown, at, Whole(EventLine('kept', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, '', checksum(slot), &
-                                            e%redo)))
+        call Put(grown, at, LineOf(EventLine('kept', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, '', checksum(slot), &
+                                             e%redo)))
       else
-        call Put(grown, at, Whole(EventLine('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
+        call Put(grown, at, LineOf(EventLine('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
       end if
     end do
-    call Put(grown, at, Whole(EventLine('grow', 0, 0, 0, host, 0.0_dp, now, note)))
+    call Put(grown, at, LineOf(EventLine('grow', 0, 0, 0, host, 0.0_dp, now, note)))
     grown = grown(:at)
   end function JournalGrown
 
@@ -336,7 +365,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text
     if (allocated(error)) return
-    text = Whole(line)
+    text = LineOf(line)
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutLine
 

@@ -262,8 +262,8 @@ contains
       n = n + 1
     end do
     if (n > 0) call LogInfo(Str(n)//' finished shots are modelled again, as the key-map says')
-    if (before > 0) call LogInfo(Str(before)//' shots were modelled again already as often as the key-map says redo, the first of '// &
-                                 'them '//Str(first)//": another line 'redo "//Str(first)//"' models that one once more")
+    if (before > 0) call LogInfo(Str(before)//' shots were modelled again already as often as the key-map says redo, the first '// &
+                                 'of them '//Str(first)//": another line 'redo "//Str(first)//"' models that one once more")
     store%next = 1
     store%next = FirstUnread(store)
   end subroutine Redo

@@ -108,8 +108,8 @@ contains
         s = s//'null'
       end if
     end associate
-    s = s//', "stop_file": '//trim(merge('true ', 'false', standing%stop_file))//', "grown": '//OrNull(GrowWords(standing%journal))// &
-        ', "next": '//OrNull(standing%next)
+    s = s//', "stop_file": '//trim(merge('true ', 'false', standing%stop_file))// &
+        ', "grown": '//OrNull(GrowWords(standing%journal))//', "next": '//OrNull(standing%next)
     call LogPrint(s//'}')
   end subroutine PrintJson
 

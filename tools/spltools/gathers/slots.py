@@ -1,8 +1,8 @@
 """Files of gathers made of slots of others, each with the journal that goes with it: what spl-merge and spl-split have in common.
 
-A new file has the variables of fortran/files/fiocreate.f90 in their order, and the journal is one that a run could have left, so that
-the programs go on with both. Shots keep their bytes; the room for receivers that a shot does not have, the numbers of lines and so
-the checksums may be others.
+A new file has the variables of fortran/files/fiocreate.f90 in their order, and the journal is one that a run could have left, so
+that the programs go on with both. Shots keep their bytes; the room for receivers that a shot does not have, the numbers of lines
+and so the checksums may be others.
 """
 import contextlib
 import hashlib
@@ -33,14 +33,16 @@ class Input:
         self.path, self.header = self.file.path, self.file._header
         unknown = set(self.header.dimensions) - {'shot', 'receiver', 'time', 'words', 'line'}
         if unknown or 'fingerprint' not in self.file.attributes:
-            cli.fail(f'{self.path} was not made by this program: it has {"the dimension " + unknown.pop() if unknown else "no fingerprint"}')
+            odd = f'the dimension {unknown.pop()}' if unknown else 'no fingerprint'
+            cli.fail(f'{self.path} was not made by this program: it has {odd}')
         events, self.journal = {}, os.path.exists(self.path + '.journal')
         if self.journal:
             standing = Standing(self.path)
             if standing.running:
                 cli.fail(f'{self.path}: a job is writing it: wait for its end')
             if standing.damage:
-                cli.fail(f'{self.path}: {standing.damage}: restore the journal from a copy, or move it away: the file alone will do')
+                cli.fail(f'{self.path}: {standing.damage}: restore the journal from a copy, or move it away: '
+                         'the file alone will do')
             for e in standing.events:
                 if e.event in ('done', 'kept', 'todo', 'parked'):
                     events[e.record] = e
@@ -66,10 +68,10 @@ class Input:
 
 def check_new(path, inputs):
     """Fails where a new output cannot have that name, or a file of another one lies beside it."""
+    cli.check_output(path, False)
     for ending in BESIDE:
         if os.path.lexists(f'{path}.{ending}'):
             cli.fail(f'{path}.{ending} lies there, of another output of that name: move it away, or give another name')
-    cli.check_output(path, False)
     for one in inputs:
         if os.path.abspath(path) == os.path.abspath(one.path):
             cli.fail(f'{path} is an input: give another name')
@@ -168,8 +170,8 @@ class Output:
                     cli.fail(f'{one.path}: shot record {self.records[i]}: {why}; model it again there, or leave it out')
 
     def _block(self, v, slots, first, last):
-        """A variable in these slots, of receivers first .. last - 1, in the byte order of the file. Where there is no receiver stands
-        what is missing, of shots that are not done 0."""
+        """A variable in these slots, of receivers first .. last - 1, in the byte order of the file. Where there is no receiver
+        stands what is missing, of shots that are not done 0."""
         shape = (len(slots), *self.shape(v)[1:])
         if 'receiver' not in v.dims:
             block = np.zeros(shape, v.dtype)
@@ -236,7 +238,8 @@ class Output:
 def write(outputs):
     """Makes files and journals: all of them, or none."""
     with contextlib.ExitStack() as stack:
-        made = [(o, stack.enter_context(cli.new_file(o.path + '.journal')), stack.enter_context(cli.new_file(o.path))) for o in outputs]
+        made = [(o, stack.enter_context(cli.new_file(o.path + '.journal')), stack.enter_context(cli.new_file(o.path)))
+                for o in outputs]
         for output, journal, file in made:
             output.write(file)
             with open(journal, 'w', encoding='utf-8') as f:
