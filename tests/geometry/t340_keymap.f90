@@ -107,7 +107,7 @@ contains
   end subroutine ManySpellings
 
   subroutine SkipsAndOrder()
-    type(keymap_t) :: map
+    type(keymap_t) :: map, again
     call Put('skip.keymap', cable//'shot 30 0 6 cable'//lf//'shot 10 100 6 cable'//lf//'shot 20 200 6 cable skip'//lf// &
              'shots first_record=40 n=10 x0=0 dx=10 z=6 spread=cable'//lf//'skip 41 43-45 48-60'//lf)
     call KeymapRead(map, 'skip.keymap', error)
