@@ -151,7 +151,7 @@ contains
     type(fio_t), intent(in) :: fio
     character(*), intent(in) :: name
     character(:), allocatable :: text
-    character(kind=c_char, len=4096) :: buffer
+    character(kind=c_char, len=65536) :: buffer
     integer(c_long_long) :: n
     n = fio_get_att_text(fio%handle, CString(''), CString(name), len(buffer, c_long_long), buffer)
     text = buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long)))

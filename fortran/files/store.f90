@@ -137,7 +137,8 @@ contains
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
 
-  !> One file has one navigation. An output from before there was any goes on without it.
+  !> One file has one navigation, which grow.f90 has seen to where there is a key-map. An output from before there was any goes on
+  !> without it.
   subroutine CompareNavigation(fio, navigation, error)
     type(fio_t), intent(in) :: fio
     character(*), intent(in) :: navigation
@@ -147,13 +148,9 @@ contains
     if (fio%navigation == '') then
       call LogWarn("'"//fio%path//"' was begun without navigation and goes on without it: its map coordinates and shot points "// &
                    'stay in the key-map alone (overwrite=y begins anew with them)')
-    else if (navigation == '') then
-      call Fail(error, "'"//fio%path//"' holds the navigation of its shots (map coordinates, shot points), the key-map has "// &
-                'none any more: repeat the job with the key-map that made it, or set overwrite=y to start anew')
     else
-      call Fail(error, "'"//fio%path//"' holds another navigation of its shots than the key-map (map coordinates, shot points, "// &
-                "lines or their rule; fingerprint '"//fio%navigation//"', the key-map's '"//trim(navigation)//"'): repeat the "// &
-                'job with the key-map that made it, or set overwrite=y to start anew')
+      call Fail(error, "'"//fio%path//"' holds another navigation of its shots than the key-map: repeat the job with the "// &
+                'key-map that made it, or set overwrite=y to start anew')
     end if
   end subroutine CompareNavigation
 
