@@ -194,8 +194,8 @@ void file_token(char *token) {
         snprintf(token + 2 * i, 3, "%02x", noise[i]);
 }
 
-/* True if `rest`, the part of a name behind that of an output, is .TOKEN.half, for the output itself, its record or
- * snapshots. */
+/* True if `rest`, the part of a name behind that of an output, is .TOKEN.half, for the output itself, its record,
+ * journal or snapshots, or for a half itself, while that is made. */
 static int is_half(const char *rest) {
     static const char ending[] = ".half";
     const size_t n = strlen(rest), whole = 1 + TOKEN + sizeof ending - 1;
@@ -211,7 +211,7 @@ static int is_half(const char *rest) {
         const char *end = of + 5 + strspn(of + 5, "0123456789");
         return end > of + 5 && !strcmp(end, ".nc");
     }
-    return !of[0] || !strcmp(of, ".par");
+    return !of[0] || !strcmp(of, ".par") || !strcmp(of, ".journal") || is_half(of);
 }
 
 void file_halves_remove(const char *output) {
@@ -233,7 +233,7 @@ void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }
 
 /* --- reading ------------------------------------------------------------------------- */
 
-static int read_all(int fd, void *bytes, long n, long offset, const char *path) {
+int file_read_all(int fd, void *bytes, long n, long offset, const char *path) {
     for (long done = 0; done < n;) {
         ssize_t got = pread(fd, (char *)bytes + done, n - done, offset + done);
         if (got < 0 && errno == EINTR)
@@ -248,7 +248,7 @@ static int read_all(int fd, void *bytes, long n, long offset, const char *path) 
 int file_read_bytes(const char *path, long offset, long n, char *bytes) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     REQUIRE(fd >= 0, "cannot read '%s': %s", path, strerror(errno));
-    int failed = read_all(fd, bytes, n, offset, path);
+    int failed = file_read_all(fd, bytes, n, offset, path);
     close(fd);
     return failed;
 }
@@ -292,7 +292,7 @@ int file_read_floats(const char *path, long offset, long n, int width, int swap,
     int failed = fd < 0 ? err_set("cannot read '%s': %s", path, strerror(errno)) : 0;
     for (long done = 0; done < n && !failed; done += BLOCK) {
         long now = n - done < BLOCK ? n - done : BLOCK;
-        failed = read_all(fd, block, now * width, offset + done * width, path);
+        failed = file_read_all(fd, block, now * width, offset + done * width, path);
         if (!failed)
             to_floats(block, now, width, swap, values + done);
     }

@@ -1,15 +1,16 @@
 !> Files and clock for the Fortran side: thin wrappers of C that fail with sentences.
 module files_m
   use error_m, only: error_t, FailFromC
-  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_commit, file_exists, file_halves_remove, &
-    file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, file_token
-  use iso_c_binding, only: c_char, c_long_long
+  use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
+    file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, &
+    file_token
+  use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same
   use text_m, only: CString
   implicit none
   private
-  public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf
+  public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf, FileWrite
   public :: FileHalvesRemove, FileSame, Crc32, Hex
   public :: ClockSeconds, ClockText, ClockParse
 
@@ -75,6 +76,21 @@ contains
     end do
     name = path//'.'//word//'.half'
   end function FileHalf
+
+  !> Writes a text to a file that is whole and on the disk under its name, replacing what is there, or does not appear at all.
+  subroutine FileWrite(path, text, error)
+    character(*), intent(in) :: path, text
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: ignored
+    type(c_ptr) :: file
+    call FileRemove(FileHalf(path), ignored)
+    file = append_open(CString(FileHalf(path)))
+    if (.not. c_associated(file)) call FailFromC(1, error)
+    if (.not. allocated(error)) call FailFromC(append_write(file, text, len(text, i8), 1_c_int), error)
+    call append_close(file)
+    if (.not. allocated(error)) call FileRename(FileHalf(path), path, error)
+    if (allocated(error)) call FileRemove(FileHalf(path), ignored)
+  end subroutine FileWrite
 
   !> Removes what processes that were killed left half-made of an output and of what lies beside it.
   subroutine FileHalvesRemove(output)

@@ -1,9 +1,9 @@
-!> Order of whole numbers.
+!> Order of whole numbers, and places among them.
 module sort_m
   use kinds_m, only: i8
   implicit none
   private
-  public :: SortOrder
+  public :: SortOrder, SortFind
 
   !> order(:) such that keys(order(1)) <= keys(order(2)) <= ...; equal keys keep their order.
   interface SortOrder
@@ -11,6 +11,27 @@ module sort_m
   end interface SortOrder
 
 contains
+
+  !> Place of a number among rising ones, 0 if it is none of them.
+  pure integer function SortFind(numbers, number) result(at)
+    integer, intent(in) :: numbers(:), number
+    integer :: high, middle
+    at = 1
+    high = size(numbers)
+    do while (at < high)
+      middle = (at + high)/2
+      if (numbers(middle) < number) then
+        at = middle + 1
+      else
+        high = middle
+      end if
+    end do
+    if (at > high) then
+      at = 0
+    else if (numbers(at) /= number) then
+      at = 0
+    end if
+  end function SortFind
 
   !> Merge sort, bottom up.
   pure subroutine OrderInts(keys, order)

@@ -2,16 +2,16 @@
 module fiofile_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
-                   fio_open, fio_unstretch, fio_var_dim, fio_var_rank
+  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_number, fio_get_att_text, fio_get_doubles, &
+                   fio_get_longs, fio_header_check, fio_open, fio_unstretch, fio_var_dim, fio_var_rank
   use files_m, only: FileHead
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, CheckOpen, CheckSlot, Components, Ordered
-  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, computed, Checked, most_components
+  public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, FioAttribute, CheckOpen, CheckSlot, Components, Ordered
+  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, with_map, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
   integer, parameter :: words = 80                                  !< characters of variant and device
@@ -36,6 +36,7 @@ module fiofile_m
     character(8) :: variable(most_components) = ''   !< the components' variables, (ncomp) of them used
     logical :: y_used = .false.              !< positions used have a y too
     character(:), allocatable :: navigation   !< fingerprint of the navigation that the file has, '' = none
+    integer :: grown = 0                      !< how often it has taken over shots of the file before it, see grow.f90
     integer, allocatable :: record(:)         !< shot record numbers by slot, (nshots)
     logical :: broken = .false.               !< a write failed: the file must be closed and opened again
   end type fio_t
@@ -140,33 +141,36 @@ contains
     character(*), intent(in) :: fingerprint
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: found
-    found = GlobalText(fio, 'fingerprint')
+    found = FioAttribute(fio, 'fingerprint')
     if (found /= fingerprint) call Fail(error, "'"//fio%path//"' belongs to another job (its fingerprint is '"//found// &
       "', this job's '"//fingerprint//"'): repeat the job that made it, set overwrite=y to start anew, or choose another output")
   end subroutine CheckFingerprint
 
-  function GlobalText(fio, name) result(text)
+  !> A text that the file says of itself, its first characters; '' if there is none.
+  function FioAttribute(fio, name) result(text)
     type(fio_t), intent(in) :: fio
     character(*), intent(in) :: name
     character(:), allocatable :: text
-    character(kind=c_char, len=1024) :: buffer
+    character(kind=c_char, len=65536) :: buffer
     integer(c_long_long) :: n
     n = fio_get_att_text(fio%handle, CString(''), CString(name), len(buffer, c_long_long), buffer)
     text = buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long)))
-  end function GlobalText
+  end function FioAttribute
 
   subroutine ReadShape(fio, error)
     type(fio_t), intent(inout) :: fio
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), allocatable :: record(:)
-    real(dp) :: time(2)
+    real(dp) :: time(2), grown
     if (allocated(error)) return
     fio%nshots = DimLength(fio, 'shot', error)
     fio%nrec_max = DimLength(fio, 'receiver', error)
     fio%nt = DimLength(fio, 'time', error)
-    call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
+    call Components(FioAttribute(fio, 'components'), fio%variable, fio%ncomp, error)
     fio%y_used = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
-    fio%navigation = GlobalText(fio, 'navigation_hash')
+    fio%navigation = FioAttribute(fio, 'navigation_hash')
+    fio%grown = 0
+    if (fio_get_att_number(fio%handle, CString(''), CString('grown'), grown) == 1) fio%grown = Whole(grown, 0, huge(1))
     call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))

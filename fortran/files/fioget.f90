@@ -2,16 +2,17 @@
 module fioget_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
+  use fio_c, only: fio_crc_slot, fio_dim_length, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, Checked, words
   use files_m, only: Hex
   use gather_m, only: gather_t
+  use shot_m, only: shot_t
   use iso_c_binding, only: c_null_char
   use kinds_m, only: dp, i8
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioVerify, FioGet, FioStatus, FioChecksums, SumSlot
+  public :: FioVerify, FioGet, FioShot, FioLines, FioStatus, FioChecksums, FioRuns, SumSlot
 
 contains
 
@@ -97,6 +98,14 @@ contains
     call GetSlots(fio, 'checksum', checksum, error)
   end subroutine FioChecksums
 
+  !> The checksum that the file states for how each slot was computed, (slots).
+  subroutine FioRuns(fio, checksum, error)
+    type(fio_t), intent(in) :: fio
+    integer(i8), allocatable, intent(out) :: checksum(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call GetSlots(fio, 'run_checksum', checksum, error)
+  end subroutine FioRuns
+
   !> A number of all slots.
   subroutine GetSlots(fio, name, values, error)
     type(fio_t), intent(in) :: fio
@@ -108,6 +117,56 @@ contains
     if (allocated(error)) return
     call FailFromC(fio_get_longs(fio%handle, CString(name), [0_i8], [int(fio%nshots, i8)], values), error)
   end subroutine GetSlots
+
+  !> Reads where source and receivers of a shot that is done were to be, and its navigation, if the file has any. Not verified.
+  subroutine FioShot(fio, slot, shot, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    type(shot_t), intent(out) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: n
+    shot%record = fio%record(slot)
+    shot%slot = slot
+    n = Whole(GetLong(fio, 'nrec', slot, error), 0, fio%nrec_max)
+    call GetDoubles(fio, 'source_x', slot, shot%sx, error)
+    call GetDoubles(fio, 'source_y', slot, shot%sy, error)
+    call GetDoubles(fio, 'source_z', slot, shot%sz, error)
+    allocate (shot%rx(n), shot%ry(n), shot%rz(n))
+    call GetReceivers(fio, 'receiver_x', slot, shot%rx, error)
+    call GetReceivers(fio, 'receiver_y', slot, shot%ry, error)
+    call GetReceivers(fio, 'receiver_z', slot, shot%rz, error)
+    call GetNumbers(fio, 'channel', slot, n, shot%channel, error)
+    if (fio%navigation == '') return
+    allocate (shot%navigation)
+    associate (nav => shot%navigation)
+      call GetDoubles(fio, 'source_easting', slot, nav%e, error)
+      call GetDoubles(fio, 'source_northing', slot, nav%n, error)
+      call GetDoubles(fio, 'source_height', slot, nav%h, error)
+      call GetDoubles(fio, 'shot_point', slot, nav%point, error)
+      nav%line = Whole(GetLong(fio, 'source_line', slot, error), 0, huge(1))
+      allocate (nav%re(n), nav%rn(n), nav%rh(n), nav%station(n))
+      call GetReceivers(fio, 'receiver_easting', slot, nav%re, error)
+      call GetReceivers(fio, 'receiver_northing', slot, nav%rn, error)
+      call GetReceivers(fio, 'receiver_height', slot, nav%rh, error)
+      call GetReceivers(fio, 'receiver_station', slot, nav%station, error)
+      call GetNumbers(fio, 'receiver_line', slot, n, nav%rline, error)
+    end associate
+  end subroutine FioShot
+
+  !> Names of the lines that navigation names by number.
+  subroutine FioLines(fio, names, error)
+    type(fio_t), intent(in) :: fio
+    character(words), allocatable, intent(out) :: names(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
+    integer :: i
+    n = 0
+    if (fio%navigation /= '' .and. .not. allocated(error)) call FailFromC(fio_dim_length(fio%handle, CString('line'), n), error)
+    allocate (names(Whole(n)))
+    do i = 1, size(names)
+      names(i) = GetWords(fio, 'line_name', i, error)
+    end do
+  end subroutine FioLines
 
   !> Reads a gather, verified. Positions are those used.
   subroutine FioGet(fio, slot, gather, error)
@@ -178,6 +237,19 @@ contains
     if (allocated(error)) return
     call FailFromC(fio_get_doubles(fio%handle, CString(name), [slot - 1_i8, 0_i8], [1_i8, size(values, kind=i8)], values), error)
   end subroutine GetReceivers
+
+  subroutine GetNumbers(fio, name, slot, n, values, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot, n
+    integer, allocatable, intent(out) :: values(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: found(n)
+    found = 0
+    if (.not. allocated(error)) call FailFromC(fio_get_longs(fio%handle, CString(name), [slot - 1_i8, 0_i8], [1_i8, int(n, i8)], &
+                                                             found), error)
+    values = Whole(found, -huge(1), huge(1))
+  end subroutine GetNumbers
 
   function GetWords(fio, name, slot, error) result(text)
     type(fio_t), intent(in) :: fio

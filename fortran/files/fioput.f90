@@ -14,7 +14,7 @@ module fioput_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioPut, FioMark
+  public :: FioPut, FioMark, FioNavigate, FioSeal
 
 contains
 
@@ -51,6 +51,42 @@ contains
     call AddContext(error, 'writing shot record '//Str(shot%record))
     fio%broken = allocated(error)
   end subroutine FioPut
+
+  !> Writes the navigation of a shot into its slot, which is to be taken over from another file. Not on the disk yet.
+  subroutine FioNavigate(fio, shot, error)
+    type(fio_t), intent(inout) :: fio
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckSlot(fio, shot%slot, error)
+    if (.not. allocated(error)) call PutNavigation(fio, shot, error)
+    fio%broken = allocated(error)
+  end subroutine FioNavigate
+
+  !> Marks slots as done, under these checksums: what they hold is on the disk already, and this is on return. All slots must be to
+  !> do. (slots)
+  subroutine FioSeal(fio, done, checksum, run_checksum, error)
+    type(fio_t), intent(inout) :: fio
+    logical, intent(in) :: done(:)
+    integer(i8), intent(in) :: checksum(:), run_checksum(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckOpen(fio, error)
+    if (allocated(error)) return
+    call PutSlots(fio, 'checksum', checksum, error)
+    call PutSlots(fio, 'run_checksum', run_checksum, error)
+    if (.not. allocated(error)) call FailFromC(fio_flush(fio%handle), error)
+    call PutSlots(fio, 'status', merge(int(fio_done, i8), int(fio_todo, i8), done), error)
+    if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
+    fio%broken = allocated(error)
+  end subroutine FioSeal
+
+  subroutine PutSlots(fio, name, values, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: values(:)
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. allocated(error)) call FailFromC(fio_put_longs(fio%handle, CString(name), [0_i8], [size(values, kind=i8)], values), &
+                                               error)
+  end subroutine PutSlots
 
   !> Notes another state of a slot (fio_todo: its traces turned out damaged; fio_parked: given up), durably.
   subroutine FioMark(fio, slot, status, error)

@@ -4,10 +4,11 @@
 !>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
 !>
 !> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0; NOTE as runnote.f90 says),
-!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be
-!> modelled again), verified
-!> (all shots done in earlier runs were read and found whole; RECORD 0), resume (the files could not be written for SECONDS;
-!> RECORD 0). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
+!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for
+!> the shot to be modelled again), kept (done, as it stands in a new output that took it over; NOTE as of done), lost, parked (lost
+!> too often), todo (to be modelled again), verified (all shots done in earlier runs were read and found whole; RECORD 0), resume
+!> (the files could not be written for SECONDS; RECORD 0), grow (a new output took over what the lines before tell; RECORD 0; see
+!> grow.f90). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
 !> went: it does not count. Anything else that is wrong is refused.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
@@ -15,10 +16,12 @@ module journal_m
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileText, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
+  use sort_m, only: SortFind
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose
+  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
+  public :: JournalGrown, JournalHead
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
@@ -39,6 +42,7 @@ module journal_m
     real(dp) :: time = 0                      !< of the last event [s since 1970]
     integer :: run = 0                        !< run of the last event, 1 = the first
     integer(i8) :: checksum = 0               !< of the gather, if done
+    integer :: redo = 0                       !< how often the key-map had asked for it again when it was last done
     character(longest_note) :: note = ''      !< of the last event
   end type entry_t
 
@@ -50,6 +54,8 @@ module journal_m
     type(entry_t), allocatable :: entry(:)    !< sorted by record; opened for writing: one for each shot
     integer :: done = 0, parked = 0           !< shots in these states
     integer :: starts = 0                     !< runs so far
+    integer :: grown = 0                      !< how often the survey has grown
+    character(:), allocatable :: growth       !< note of the last time, '' = never
     integer :: whole = 0                      !< shots done before this run were all found whole later
     real(dp) :: created = 0, started = 0, latest = 0   !< first line, last start, last event [s since 1970], 0 = never
     character(:), allocatable :: begun, ended !< notes of the last start and of its stop, see runnote.f90; '' = none
@@ -103,17 +109,45 @@ contains
     if (begun .and. .not. allocated(error)) begun = index(text, new_line('a')) > 0 .or. .not. TornHeader(text)
   end function JournalBegun
 
-  !> Reads a journal without touching it, also while it is being written.
-  subroutine JournalRead(journal, path, error)
+  !> The fingerprint and the lines `grow` of the text of a journal, which is not checked; '' if it has no first line.
+  subroutine JournalHead(text, fingerprint, grown)
+    character(*), intent(in) :: text
+    character(:), allocatable, intent(out) :: fingerprint
+    integer, intent(out) :: grown
+    character(:), allocatable :: rest
+    integer :: first, length
+    grown = 0
+    first = 1
+    fingerprint = ''
+    do
+      length = index(text(first:), new_line('a'))
+      if (length == 0) exit
+      if (first == 1) then
+        rest = text(min(10, length):length - 1)
+        if (index(rest, 'journal 1 ') == 1) rest = rest(11:)
+        fingerprint = Word(rest)
+      else if (length > 15) then
+        if (text(first + 9:first + 13) == 'grow ') grown = grown + 1
+      end if
+      first = first + length
+    end do
+  end subroutine JournalHead
+
+  !> Reads a journal without touching it, also while it is being written. `records`: of most of its shots, rising, where they are
+  !> known; else it takes long to find the places of many shots that were dealt in no order.
+  subroutine JournalRead(journal, path, error, records)
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: records(:)
     character(:), allocatable :: text
     integer(i8) :: good
     integer :: locked
     call JournalClose(journal)
     call Reset(journal, path)
-    allocate (journal%entry(64))
+    if (present(records)) journal%n = size(records)
+    allocate (journal%entry(max(64, journal%n)))
+    if (present(records)) journal%entry(:journal%n)%record = records
     call FileText(path, text, error)
     if (allocated(error)) return
     call Replay(journal, text, good, error)
@@ -167,6 +201,7 @@ contains
     journal%path = path
     journal%begun = ''
     journal%ended = ''
+    journal%growth = ''
   end subroutine Reset
 
   !> Closes and unlocks; what was read stays. Twice is harmless.
@@ -203,9 +238,9 @@ contains
   end subroutine Begin
 
   !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
-  !> done.
+  !> done, and `redo`, see entry_t.
   !> Returns after the line is on the disk, except for deal, which may be forgotten without harm.
-  subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum)
+  subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum, redo)
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo, verified, resume
     integer, intent(in) :: record, attempt, worker
@@ -213,19 +248,101 @@ contains
     real(dp), intent(in) :: seconds           !< time that the shot, or the run, took
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), intent(in), optional :: checksum
+    integer, intent(in), optional :: redo
     character(:), allocatable :: line
     if (allocated(error)) return
     if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
     if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
-    line = event//' '//Str(record)//' '//Str(attempt)//' '//Str(worker)//' '//OneWord(host)//' '//Str(seconds)//' '// &
-      ClockText(ClockSeconds())//' '
-    if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
-    line = line//Plain(note)
+    line = EventLine(event, record, attempt, worker, host, seconds, ClockSeconds(), note, checksum, redo)
     ! first as a rehearsal on a copy, so that no line is written that a replay would refuse
     call Rehearse(journal, line, error)
     call PutLine(journal, line, event /= 'deal', error)
     call TakeEvent(journal, line, error)
   end subroutine JournalAppend
+
+  !> The line of an event, without its checksum.
+  function EventLine(event, record, attempt, worker, host, seconds, time, note, checksum, redo) result(line)
+    character(*), intent(in) :: event, host, note
+    integer, intent(in) :: record, attempt, worker
+    real(dp), intent(in) :: seconds, time
+    integer(i8), intent(in), optional :: checksum
+    integer, intent(in), optional :: redo
+    character(:), allocatable :: line
+    line = event//' '//Str(record)//' '//Str(attempt)//' '//Str(worker)//' '//OneWord(host)//' '//Str(seconds)//' '// &
+      ClockText(time)//' '
+    if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
+    if (present(redo)) then
+      if (redo > 0) line = line//'redo='//Str(redo)//' '
+    end if
+    line = line//Plain(note)
+  end function EventLine
+
+  !> A line as it stands in the file.
+  function LineOf(line) result(whole)
+    character(*), intent(in) :: line
+    character(:), allocatable :: whole
+    whole = Hex(Crc32(line))//' '//line//new_line('a')
+  end function LineOf
+
+  !> The text of the journal of an output that has taken over shots of the one whose journal this is, as JournalRead found it in
+  !> `text`: its lines on shots that are still there, and, for each of these that was done, what the new output holds of it.
+  !> `done`, `checksum`: of the shots `records` in the new output; `host`: who does it; `note`: of the growth.
+  function JournalGrown(journal, text, fingerprint, records, done, checksum, host, note) result(grown)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: text, fingerprint, host, note
+    integer, intent(in) :: records(:)
+    logical, intent(in) :: done(:)
+    integer(i8), intent(in) :: checksum(:)
+    character(:), allocatable :: grown
+    type(error_t), allocatable :: none
+    type(entry_t) :: e
+    character(8) :: event
+    integer :: first, length, i, at, slot
+    real(dp) :: now
+    now = ClockSeconds()
+    call Room(grown, len(text) + 128*(size(records) + 2))
+    at = 0
+    call Put(grown, at, LineOf('journal 1 '//fingerprint//' '//Str(size(records))//' '//ClockText(journal%created)))
+    first = index(text, new_line('a')) + 1
+    do while (first <= len(text))
+      length = index(text(first:), new_line('a'))
+      if (length == 0) exit                         ! torn: it does not count
+      call ParseEvent(text(first + 9:first + length - 2), event, e, none)
+      slot = 1
+      if (e%record /= 0) slot = SortFind(records, e%record)
+      if (slot > 0) call Put(grown, at, text(first:first + length - 1))
+      first = first + length
+    end do
+    do i = 1, journal%n
+      e = journal%entry(i)
+      slot = SortFind(records, e%record)
+      if (slot == 0 .or. e%status /= journal_done) cycle
+      if (done(slot)) then
+        call Put(grown, at, LineOf(EventLine('kept', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, '', checksum(slot), &
+                                             e%redo)))
+      else
+        call Put(grown, at, LineOf(EventLine('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
+      end if
+    end do
+    call Put(grown, at, LineOf(EventLine('grow', 0, 0, 0, host, 0.0_dp, now, note)))
+    grown = grown(:at)
+  end function JournalGrown
+
+  subroutine Room(text, n)
+    character(:), allocatable, intent(out) :: text
+    integer, intent(in) :: n
+    allocate (character(n) :: text)
+  end subroutine Room
+
+  !> Adds a piece behind the first `at` characters of a text, which has room.
+  subroutine Put(text, at, piece)
+    character(:), allocatable, intent(inout) :: text
+    integer, intent(inout) :: at
+    character(*), intent(in) :: piece
+    if (at + len(piece) > len(text)) text = text//repeat(' ', len(text) + len(piece))
+    text(at + 1:at + len(piece)) = piece
+    at = at + len(piece)
+  end subroutine Put
 
   subroutine Rehearse(journal, line, error)
     type(journal_t), intent(in) :: journal
@@ -246,10 +363,10 @@ contains
     character(*), intent(in) :: line
     logical, intent(in) :: sync
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: whole
+    character(:), allocatable :: text
     if (allocated(error)) return
-    whole = Hex(Crc32(line))//' '//line//new_line('a')
-    call FailFromC(append_write(journal%handle, whole, len(whole, i8), merge(1_c_int, 0_c_int, sync)), error)
+    text = LineOf(line)
+    call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutLine
 
   pure function OneWord(text) result(word)
@@ -389,6 +506,9 @@ contains
     case ('verified')
       journal%whole = journal%starts
     case ('resume')
+    case ('grow')
+      journal%grown = journal%grown + 1
+      journal%growth = trim(e%note)
     case default
       i = JournalFind(journal, e%record)
       if (i == 0 .and. .not. allocated(journal%job)) i = Insert(journal, e%record)
@@ -420,15 +540,26 @@ contains
     e%time = TimeWord(rest)
     e%note = rest
     io = 0
-    if (event == 'done') read (e%note, '(9x,z8)', iostat=io) e%checksum
-    if (event == 'done') ok(1) = ok(1) .and. e%note(:9) == 'checksum='
-    if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume'])) then
+    if (event == 'done' .or. event == 'kept') then
+      read (e%note, '(9x,z8)', iostat=io) e%checksum
+      ok(1) = ok(1) .and. e%note(:9) == 'checksum='
+      call ReadRedo(e)
+    end if
+    if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume', 'grow'])) then
       ok(1) = ok(1) .and. e%record == 0
     else
-      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'lost', 'parked', 'todo'])
+      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'kept', 'lost', 'parked', 'todo'])
     end if
     if (.not. all(ok) .or. e%time < 0 .or. io /= 0) call Fail(error, "'"//line//"' is no event")
   end subroutine ParseEvent
+
+  subroutine ReadRedo(e)
+    type(entry_t), intent(inout) :: e
+    logical :: ok
+    if (e%note(18:23) /= ' redo=') return
+    call ToInt(e%note(24:23 + index(e%note(24:)//' ', ' ')), e%redo, ok)
+    if (.not. ok) e%redo = 0
+  end subroutine ReadRedo
 
   !> Applies an event to what is known of its shot.
   subroutine Change(journal, old, event, e)
@@ -449,9 +580,10 @@ contains
     case ('deal')
       old%deals = old%deals + 1
       if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
-    case ('done')
+    case ('done', 'kept')
       old%status = journal_done
       old%checksum = e%checksum
+      old%redo = e%redo
     case ('lost')
       old%losses = old%losses + 1
     case ('parked')

@@ -5,8 +5,7 @@
 module record_m
   use error_m, only: error_t, FailFromC
   use files_c, only: append_close, append_open, append_write
-  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileHalf, FileHead, FileRemove, FileRename, &
-                     FileSync, FileText, Hex
+  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileHead, FileRemove, FileText, FileWrite, Hex
   use iso_c_binding, only: c_associated, c_int, c_ptr
   use kinds_m, only: i8
   use log_m, only: LogFile, LogKeep, LogWarn
@@ -30,7 +29,8 @@ contains
     type(error_t), allocatable :: error
     call OpenLog(SidePath(output, 'log'), program//' '//VersionText()//', '//ClockText(ClockSeconds()))
     call LogKeep(settings)
-    call Put(SidePath(output, 'par'), before//program//' '//VersionText()//sum//Hex(Crc32(settings//nl))//nl//settings, error)
+    call FileWrite(SidePath(output, 'par'), before//program//' '//VersionText()//sum//Hex(Crc32(settings//nl))//nl//settings//nl, &
+                   error)
     if (allocated(error)) call LogWarn("cannot write '"//SidePath(output, 'par')//"' ("//error%message// &
                                        '); the parameters stand in the output file')
   end subroutine RecordKeep
@@ -57,29 +57,6 @@ contains
       call LogFile(unit)
     end if
   end subroutine OpenLog
-
-  !> Writes a file that is whole and on the disk under its name, or does not appear at all.
-  subroutine Put(path, text, error)
-    character(*), intent(in) :: path, text
-    type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: ignored
-    character(:), allocatable :: half
-    character(200) :: reason
-    integer :: unit, fault
-    half = FileHalf(path)
-    call FileRemove(half, ignored)
-    open (newunit=unit, file=half, status='new', action='write', iostat=fault, iomsg=reason)
-    if (fault == 0) write (unit, '(a)', iostat=fault, iomsg=reason) text
-    if (fault == 0) close (unit, iostat=fault, iomsg=reason)
-    if (fault == 0) then
-      call FileSync(half, error)
-      if (.not. allocated(error)) call FileRename(half, path, error)
-    else
-      allocate (error)
-      error%message = trim(reason)
-    end if
-    if (allocated(error)) call FileRemove(half, ignored)
-  end subroutine Put
 
   !> True of a file that is a record as a run wrote it, to the last byte.
   logical function RecordKnown(path) result(known)

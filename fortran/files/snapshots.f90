@@ -16,7 +16,7 @@ module snapshots_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioSnapshots, FioSnapshotPath, FioSnapshotsPlace, FioSnapshotsRemove
+  public :: FioSnapshots, FioSnapshotPath, FioSnapshotsPlace, FioSnapshotsDrop, FioSnapshotsRemove
 
 contains
 
@@ -40,6 +40,16 @@ contains
     if (.not. Ours(path)) call Fail(error, "'"//path//"' has the name of the snapshots of shot record "//Str(record)// &
       ', but is no file of snapshots: move it away, or choose another output')
   end subroutine FioSnapshotsPlace
+
+  !> Removes the snapshots of a shot, if there are any.
+  subroutine FioSnapshotsDrop(output, record, error)
+    character(*), intent(in) :: output
+    integer, intent(in) :: record
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    if (.not. FileExists(FioSnapshotPath(output, record))) return
+    if (Ours(FioSnapshotPath(output, record))) call FileRemove(FioSnapshotPath(output, record), error)
+  end subroutine FioSnapshotsDrop
 
   !> Removes the files of snapshots that belong to `output`, of whatever shots, `n` of them. A file that has the name of one but is
   !> none stays where it is, so does a link.

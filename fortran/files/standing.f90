@@ -166,6 +166,7 @@ contains
       standing%state = 'stopped'
       standing%cause = ended%cause
       standing%reason = ended%why
+      if (ended%why == '') standing%reason = Str(standing%left)//' shot(s) are to do'
       if (standing%left == 0) standing%reason = ended%why//', before all that earlier runs have done was read again'
     end select
   end subroutine JudgeClosed

@@ -10,15 +10,17 @@ module store_m
   use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
                    FioVerify
   use gather_m, only: gather_t
+  use grow_m, only: Grow
   use host_c, only: host_seconds
   use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalOpen
+  use keymap_m, only: keymap_t
   use kinds_m, only: dp, i8
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake, LockTell
   use log_m, only: LogInfo, LogWarn
   use ours_m, only: OursCheck
   use shot_m, only: shot_t
   use sides_m, only: SidePath
-  use snapshots_m, only: FioSnapshotsRemove
+  use snapshots_m, only: FioSnapshotsDrop, FioSnapshotsRemove
   use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
@@ -36,6 +38,7 @@ module store_m
     logical :: taken = .false.                  !< another run has the files now: this one must not touch them any more
     logical :: last_only = .false.              !< of shots done in earlier runs only those are read that no run read since
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)
+    integer, allocatable :: redo(:)             !< how often the key-map asks for a shot again, (slots); not allocated: never
     logical, allocatable :: unread(:)           !< of these, to be read and compared, (slots)
     integer :: next = 1                         !< no slot before this one is to be read
     integer :: read = 0                         !< read and found whole
@@ -46,8 +49,9 @@ contains
 
   !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
   !> Refuses an output that another run uses, one without its journal, a journal of another job, and files that no run wrote;
-  !> overwrites only if told to. `begun`: the note of the run that begins, see runnote.f90.
-  subroutine StoreOpen(store, path, header, host, overwrite, last_only, error, begun)
+  !> overwrites only if told to. `begun`: the note of the run that begins, see runnote.f90. With the `keymap` that the header is of
+  !> the output may be one of this key-map as it was before: see grow.f90; and shots that it says to redo are to do.
+  subroutine StoreOpen(store, path, header, host, overwrite, last_only, error, begun, keymap)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, host
     type(gather_header_t), intent(in) :: header
@@ -55,8 +59,10 @@ contains
     logical, intent(in) :: last_only            !< see store_t
     type(error_t), allocatable, intent(inout) :: error
     character(*), intent(in), optional :: begun
+    type(keymap_t), intent(in), optional :: keymap
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
+    type(gather_header_t) :: head
     type(problems_t) :: problems
     logical :: fresh, made
     log = StoreJournalPath(path)
@@ -72,7 +78,11 @@ contains
     if (allocated(error)) return
     call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
-    if (.not. allocated(error)) call OpenBoth(store, path, log, header, overwrite, begun, made, error)
+    head = header
+    if (present(keymap)) store%redo = keymap%redo
+    if (present(keymap) .and. .not. overwrite) call Grow(path, head, keymap, host, store%lock, error)
+    made = .false.
+    if (.not. allocated(error)) call OpenBoth(store, path, log, head, overwrite, begun, made, error)
     if (.not. allocated(error)) return
     call JournalClose(store%journal)
     call FioClose(store%fio, ignored)
@@ -121,12 +131,14 @@ contains
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
     call CompareStatus(store, error)
+    call Redo(store, error)
     call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, note, error)
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
 
-  !> One file has one navigation. An output from before there was any goes on without it.
+  !> One file has one navigation, which grow.f90 has seen to where there is a key-map. An output from before there was any goes on
+  !> without it.
   subroutine CompareNavigation(fio, navigation, error)
     type(fio_t), intent(in) :: fio
     character(*), intent(in) :: navigation
@@ -136,13 +148,9 @@ contains
     if (fio%navigation == '') then
       call LogWarn("'"//fio%path//"' was begun without navigation and goes on without it: its map coordinates and shot points "// &
                    'stay in the key-map alone (overwrite=y begins anew with them)')
-    else if (navigation == '') then
-      call Fail(error, "'"//fio%path//"' holds the navigation of its shots (map coordinates, shot points), the key-map has "// &
-                'none any more: repeat the job with the key-map that made it, or set overwrite=y to start anew')
     else
-      call Fail(error, "'"//fio%path//"' holds another navigation of its shots than the key-map (map coordinates, shot points, "// &
-                "lines or their rule; fingerprint '"//fio%navigation//"', the key-map's '"//trim(navigation)//"'): repeat the "// &
-                'job with the key-map that made it, or set overwrite=y to start anew')
+      call Fail(error, "'"//fio%path//"' holds another navigation of its shots than the key-map: repeat the job with the "// &
+                'key-map that made it, or set overwrite=y to start anew')
     end if
   end subroutine CompareNavigation
 
@@ -225,6 +233,37 @@ contains
     end do
     store%next = FirstUnread(store)
   end subroutine CompareStatus
+
+  !> Shots that the key-map asks for once more than the journal says they were modelled again are to do. What was done of them goes.
+  subroutine Redo(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: slot, before, first, n
+    before = 0
+    n = 0
+    first = 0
+    if (.not. allocated(store%redo)) return
+    do slot = 1, size(store%done)
+      if (allocated(error)) return
+      if (.not. store%done(slot) .or. store%redo(slot) == 0) cycle
+      if (store%journal%entry(slot)%redo >= store%redo(slot)) then
+        before = before + 1
+        if (before == 1) first = store%fio%record(slot)
+        cycle
+      end if
+      call FioSnapshotsDrop(store%path, store%fio%record(slot), error)
+      call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, 'the key-map says redo', error)
+      call FioMark(store%fio, slot, fio_todo, error)
+      store%done(slot) = .false.
+      store%unread(slot) = .false.
+      n = n + 1
+    end do
+    if (n > 0) call LogInfo(Str(n)//' finished shots are modelled again, as the key-map says')
+    if (before > 0) call LogInfo(Str(before)//' shots were modelled again already as often as the key-map says redo, the first '// &
+                                 'of them '//Str(first)//": another line 'redo "//Str(first)//"' models that one once more")
+    store%next = 1
+    store%next = FirstUnread(store)
+  end subroutine Redo
 
   !> Warns of shots that the output marks as done and the journal does not know. A kill between the two writes leaves one such shot.
   subroutine WarnOfCut(store, unknown)
@@ -420,13 +459,17 @@ contains
     character(*), intent(in) :: host
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: checksum
+    integer :: redo
+    redo = 0
+    if (allocated(store%redo)) redo = store%redo(shot%slot)
     call CheckOurs(store, error)
     if (store%broken) call Fail(error, "'"//store%path//"' cannot be written")
     if (allocated(error)) return
     call FioPut(store%fio, shot, gather, checksum, error)
     store%broken = store%fio%broken
     if (allocated(error)) return
-    call JournalAppend(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum)
+    call JournalAppend(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum, &
+                       redo)
     store%broken = allocated(error)
   end subroutine StoreDone
 

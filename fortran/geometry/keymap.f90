@@ -4,6 +4,7 @@
 !>     shot   1001  5000.0  6.0  cable
 !>     shots  first_record=1002 n=99 x0=5050 dx=50 z=6 spread=cable
 !>     skip   1007  1020-1024
+!>     redo   1003
 !>     navigation crs=EPSG:32618 e0=412000 n0=4498000 azimuth=129.5
 module keymap_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_quiet_nan, ieee_value
@@ -17,7 +18,7 @@ module keymap_m
   use navigation_m, only: map_max, navigation_t, NavigationMap, NavigationModel, NavigationRead, NavigationWords
   use receiver_navigation_m, only: height_max, point_max
   use shot_m, only: shot_navigation_t, shot_t
-  use sort_m, only: SortOrder
+  use sort_m, only: SortFind, SortOrder
   use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, &
                       SpreadKnown, SpreadLine, SpreadLines, SpreadMap, SpreadPlace, SpreadSize, SpreadUse, x_max, z_max
   use text_m, only: Lower, NearestName, Str
@@ -29,7 +30,8 @@ module keymap_m
 
   integer, parameter :: shots_max = 1000000
   integer(i8), parameter :: traces_max = 1000000000_i8
-  character(10), parameter :: first_words(6) = [character(10) :: 'spread', 'lists', 'shot', 'shots', 'skip', 'navigation']
+  character(10), parameter :: first_words(7) = [character(10) :: 'spread', 'lists', 'shot', 'shots', 'skip', 'redo', &
+                                                    'navigation']
   real(dp), parameter :: agrees = 0.01_dp     !< map and model may differ by so much [m]
 
   !> Navigation of a source as its line gives it: what is not given is NaN, line 0.
@@ -44,6 +46,7 @@ module keymap_m
     integer :: n = 0                          !< shots to be modelled
     integer :: nskipped = 0                   !< shots marked skip
     integer, allocatable :: record(:)         !< shot record numbers, ascending, (n)
+    integer, allocatable :: redo(:)           !< how often a shot is to be modelled again, (n)
     integer :: nrec_max = 0                   !< most receivers of a shot
     integer(i8) :: ntraces = 0                !< receivers of all shots together
     integer, private :: length = 0            !< characters of the file
@@ -59,17 +62,18 @@ module keymap_m
   !> Shots as the lines give them, in the order of the file.
   type :: found_t
     integer :: n = 0
-    integer, allocatable :: record(:), line(:), spread(:)
+    integer, allocatable :: record(:), line(:), spread(:), redo(:)
     logical, allocatable :: skip(:)
     real(dp), allocatable :: sx(:), sy(:), sz(:)
     type(source_t), allocatable :: source(:)
   end type found_t
 
-  !> "skip FIRST-LAST" lines.
-  type :: skips_t
+  !> "skip FIRST-LAST" lines, or those of redo.
+  type :: ranges_t
+    character(4) :: word = 'skip'
     integer :: n = 0
     integer, allocatable :: first(:), last(:), line(:)
-  end type skips_t
+  end type ranges_t
 
 contains
 
@@ -81,20 +85,23 @@ contains
     type(textfile_t) :: file
     type(problems_t) :: problems
     type(found_t) :: found
-    type(skips_t) :: skips
+    type(ranges_t) :: skips, redos
     integer, allocatable :: order(:)
+    redos%word = 'redo'
     keymap%path = trim(path)
     call TextOpen(file, path, 'key-map', error)
     if (allocated(error)) return
     call Reserve(found, 1024)
     allocate (skips%first(16), skips%last(16), skips%line(16))
+    allocate (redos%first(16), redos%last(16), redos%line(16))
     do while (TextLine(file))
-      call ReadLine(keymap%spreads, keymap%navigation, found, skips, file, problems)
+      call ReadLine(keymap%spreads, keymap%navigation, found, skips, redos, file, problems)
     end do
     call SpreadsCheck(keymap%spreads, file%path, problems)
     call SortOrder(found%record(:found%n), order)
     call CheckDuplicates(found, order, file%path, problems)
-    call ApplySkips(found, order, skips, file%path, problems)
+    call ApplyRanges(found, order, skips, file%path, problems)
+    call ApplyRanges(found, order, redos, file%path, problems)
     if (problems%n == 0) call CheckSomeLeft(found, file%path, problems)
     if (problems%n == 0) call CheckNavigation(keymap%navigation, keymap%spreads, found, file%path, problems)
     call ProblemsRaise(problems, 'key-map '//file%path, error)
@@ -208,7 +215,7 @@ contains
   pure subroutine KeymapBytes(keymap, held, reading)
     type(keymap_t), intent(in) :: keymap
     real(dp), intent(out) :: held, reading
-    integer, parameter :: shot = 2*4 + 3*8, source = 5*8, line = 4*4 + 3*8 + source
+    integer, parameter :: shot = 3*4 + 3*8, source = 5*8, line = 5*4 + 3*8 + source
     call SpreadBytes(keymap%spreads, held, reading)
     held = held + real(shot + merge(source, 0, keymap%navigation%given), dp)*keymap%n
     reading = reading + keymap%length + real(shot + 2*line, dp)*(keymap%n + keymap%nskipped)
@@ -218,12 +225,7 @@ contains
   pure integer function KeymapFind(keymap, record) result(slot)
     type(keymap_t), intent(in) :: keymap
     integer, intent(in) :: record
-    slot = LowerBound(keymap%record, record)
-    if (slot > keymap%n) then
-      slot = 0
-    else if (keymap%record(slot) /= record) then
-      slot = 0
-    end if
+    slot = SortFind(keymap%record, record)
   end function KeymapFind
 
   !> First place in ascending numbers that is >= value; size + 1 if there is none.
@@ -242,11 +244,11 @@ contains
     end do
   end function LowerBound
 
-  subroutine ReadLine(spreads, navigation, found, skips, file, problems)
+  subroutine ReadLine(spreads, navigation, found, skips, redos, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(navigation_t), intent(inout) :: navigation
     type(found_t), intent(inout) :: found
-    type(skips_t), intent(inout) :: skips
+    type(ranges_t), intent(inout) :: skips, redos
     type(textfile_t), intent(inout) :: file
     type(problems_t), intent(inout) :: problems
     character(:), allocatable :: word, near
@@ -263,7 +265,9 @@ contains
     case ('lists')
       call SpreadLists(spreads, file, problems)
     case ('skip')
-      call ReadSkips(skips, file, problems)
+      call ReadRanges(skips, file, problems)
+    case ('redo')
+      call ReadRanges(redos, file, problems)
     case ('navigation')
       call NavigationRead(navigation, file, problems)
     case default
@@ -271,17 +275,17 @@ contains
       if (.not. problems%full()) near = NearestName(word, first_words)
       if (near /= '') near = ' (did you mean '//near//'?)'
       call FaultHere(problems, file, 'unknown word '//Shown(word)//near// &
-                    ': a line begins with spread, lists, shot, shots, skip or navigation')
+                    ': a line begins with spread, lists, shot, shots, skip, redo or navigation')
     end select
 
   contains
 
-    !> "shot RECORD SX SZ SPREAD [todo|skip] [y=SY] [e=E n=N] [h=H] [point=POINT] [line=LINE]"
+    !> "shot RECORD SX SZ SPREAD [todo|skip|redo] [y=SY] [e=E n=N] [h=H] [point=POINT] [line=LINE]"
     subroutine ReadShot()
       type(mapline_t) :: line
       type(source_t) :: source
-      character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip] [y=SY]'
-      integer :: record, before
+      character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip|redo] [y=SY]'
+      integer :: record, before, redo
       real(dp) :: x, y, z
       logical :: skip
       before = problems%n
@@ -301,10 +305,11 @@ contains
       call MaplineKeys(line, file, 'a shot', [character(5) :: 'y', 'e', 'n', 'h', 'point', 'line'], [character(1) ::], problems)
       call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
       call ReadSource(line, source)
-      call ReadStatus(line, 5, file, skip, problems)
+      call ReadStatus(line, 5, file, skip, redo, problems)
       if (problems%n > before) return
       call Reserve(found, found%n + 1)
-      call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, file%line, source)
+      call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, redo, file%line, &
+                source)
     end subroutine ReadShot
 
     !> Navigation of a shot.
@@ -321,11 +326,11 @@ contains
         call FaultHere(problems, file, 'e= and n= belong together: easting and northing of the source [m]')
     end subroutine ReadSource
 
-    !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip]"
+    !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip|redo]"
     subroutine ReadShots()
       type(mapline_t) :: line
       character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
-      integer :: record, n, step, i, spread, before
+      integer :: record, n, step, i, spread, before, redo
       real(dp) :: x0, dx, y, z
       logical :: skip
       before = problems%n
@@ -345,14 +350,14 @@ contains
       call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, problems)
       call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, problems)
       call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
-      call ReadStatus(line, 1, file, skip, problems)
+      call ReadStatus(line, 1, file, skip, redo, problems)
       if (problems%n > before) return
       call CheckShots(found%n, record, n, step, x0, dx, file, problems)
       if (problems%n > before) return
       spread = SpreadUse(spreads, MaplineValue(line, file, 'spread'), file%line)
       call Reserve(found, found%n + n)
       do i = 0, n - 1
-        call Keep(found, record + i*step, x0 + i*dx, y, z, spread, skip, file%line, Unknown())
+        call Keep(found, record + i*step, x0 + i*dx, y, z, spread, skip, redo, file%line, Unknown())
       end do
     end subroutine ReadShots
 
@@ -383,26 +388,29 @@ contains
     if (nbefore > shots_max - n) call FaultHere(problems, file, 'more than '//Str(shots_max)//' shots: split the survey')
   end subroutine CheckShots
 
-  !> The word todo or skip at place i, if it is there; anything else there is a fault.
-  subroutine ReadStatus(line, i, file, skip, problems)
+  !> The word todo, skip or redo at place i, if it is there; anything else there is a fault. `redo`: how often it says redo.
+  subroutine ReadStatus(line, i, file, skip, redo, problems)
     type(mapline_t), intent(in) :: line
     integer, intent(in) :: i
     type(textfile_t), intent(in) :: file
     logical, intent(out) :: skip
+    integer, intent(out) :: redo
     type(problems_t), intent(inout) :: problems
     character(:), allocatable :: word
     skip = .false.
+    redo = 0
     if (line%nwords < i) return
     word = MaplineWord(line, file, i)
     skip = Lower(word) == 'skip'
-    if (.not. skip .and. Lower(word) /= 'todo') &
-      call FaultHere(problems, file, 'unknown status '//Shown(word)//': must be todo or skip')
+    redo = merge(1, 0, Lower(word) == 'redo')
+    if (all(Lower(word) /= [character(4) :: 'todo', 'skip', 'redo'])) &
+      call FaultHere(problems, file, 'unknown status '//Shown(word)//': must be todo, skip or redo')
     if (line%nwords > i) call FaultHere(problems, file, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
   end subroutine ReadStatus
 
-  !> "skip RECORD ... FIRST-LAST ..."
-  subroutine ReadSkips(skips, file, problems)
-    type(skips_t), intent(inout) :: skips
+  !> "skip RECORD ... FIRST-LAST ...", and the same with redo.
+  subroutine ReadRanges(ranges, file, problems)
+    type(ranges_t), intent(inout) :: ranges
     type(textfile_t), intent(inout) :: file
     type(problems_t), intent(inout) :: problems
     integer :: at(2), dash, first, last, before, words
@@ -420,31 +428,31 @@ contains
         call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, problems)
       if (problems%n > before) cycle
       if (last < first) then
-        call FaultHere(problems, file, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
+        call FaultHere(problems, file, ranges%word//' '//file%text(at(1):at(2))//': the first record is above the last')
       else
-        call KeepSkip(skips, first, last, file%line)
+        call KeepRange(ranges, first, last, file%line)
       end if
     end do
-    if (words == 0) call FaultHere(problems, file, 'skip needs record numbers: skip 12 20-25')
-  end subroutine ReadSkips
+    if (words == 0) call FaultHere(problems, file, ranges%word//' needs record numbers: '//ranges%word//' 12 20-25')
+  end subroutine ReadRanges
 
-  subroutine KeepSkip(skips, first, last, line)
-    type(skips_t), intent(inout) :: skips
+  subroutine KeepRange(ranges, first, last, line)
+    type(ranges_t), intent(inout) :: ranges
     integer, intent(in) :: first, last, line
-    if (skips%n == size(skips%first)) then
-      skips%first = [skips%first, skips%first]
-      skips%last = [skips%last, skips%last]
-      skips%line = [skips%line, skips%line]
+    if (ranges%n == size(ranges%first)) then
+      ranges%first = [ranges%first, ranges%first]
+      ranges%last = [ranges%last, ranges%last]
+      ranges%line = [ranges%line, ranges%line]
     end if
-    skips%n = skips%n + 1
-    skips%first(skips%n) = first
-    skips%last(skips%n) = last
-    skips%line(skips%n) = line
-  end subroutine KeepSkip
+    ranges%n = ranges%n + 1
+    ranges%first(ranges%n) = first
+    ranges%last(ranges%n) = last
+    ranges%line(ranges%n) = line
+  end subroutine KeepRange
 
-  subroutine Keep(found, record, x, y, z, spread, skip, line, source)
+  subroutine Keep(found, record, x, y, z, spread, skip, redo, line, source)
     type(found_t), intent(inout) :: found
-    integer, intent(in) :: record, spread, line
+    integer, intent(in) :: record, spread, line, redo
     real(dp), intent(in) :: x, y, z
     logical, intent(in) :: skip
     type(source_t), intent(in) :: source
@@ -455,6 +463,7 @@ contains
     found%sz(found%n) = z
     found%spread(found%n) = spread
     found%skip(found%n) = skip
+    found%redo(found%n) = redo
     found%line(found%n) = line
     found%source(found%n) = source
   end subroutine Keep
@@ -471,14 +480,15 @@ contains
     old = found
     m = max(n, 2*old%n)
     if (allocated(found%record)) &
-      deallocate (found%record, found%line, found%spread, found%skip, found%sx, found%sy, found%sz, found%source)
-    allocate (found%record(m), found%line(m), found%spread(m), found%skip(m), found%sx(m), found%sy(m), found%sz(m), &
-              found%source(m))
+      deallocate (found%record, found%line, found%spread, found%skip, found%redo, found%sx, found%sy, found%sz, found%source)
+    allocate (found%record(m), found%line(m), found%spread(m), found%skip(m), found%redo(m), found%sx(m), found%sy(m), &
+              found%sz(m), found%source(m))
     if (old%n == 0) return
     found%record(:old%n) = old%record(:old%n)
     found%line(:old%n) = old%line(:old%n)
     found%spread(:old%n) = old%spread(:old%n)
     found%skip(:old%n) = old%skip(:old%n)
+    found%redo(:old%n) = old%redo(:old%n)
     found%sx(:old%n) = old%sx(:old%n)
     found%sy(:old%n) = old%sy(:old%n)
     found%sz(:old%n) = old%sz(:old%n)
@@ -498,27 +508,32 @@ contains
     end do
   end subroutine CheckDuplicates
 
-  !> Marks the shots of the skip lines; a line that meets no shot is a fault (a typing error would go unseen).
-  subroutine ApplySkips(found, order, skips, path, problems)
+  !> Marks the shots of the lines of skip, or of redo, once for each line that names them; a line that meets no shot is a fault (a
+  !> typing error would go unseen).
+  subroutine ApplyRanges(found, order, ranges, path, problems)
     type(found_t), intent(inout) :: found
     integer, intent(in) :: order(:)
-    type(skips_t), intent(in) :: skips
+    type(ranges_t), intent(in) :: ranges
     character(*), intent(in) :: path
     type(problems_t), intent(inout) :: problems
     integer, allocatable :: sorted(:)
     integer :: i, j, start
-    if (skips%n == 0) return
+    if (ranges%n == 0) return
     sorted = found%record(order)
-    do i = 1, skips%n
-      start = LowerBound(sorted, skips%first(i))
+    do i = 1, ranges%n
+      start = LowerBound(sorted, ranges%first(i))
       do j = start, found%n
-        if (sorted(j) > skips%last(i)) exit
-        found%skip(order(j)) = .true.
+        if (sorted(j) > ranges%last(i)) exit
+        if (ranges%word == 'skip') then
+          found%skip(order(j)) = .true.
+        else
+          found%redo(order(j)) = found%redo(order(j)) + 1
+        end if
       end do
-      if (j == start) call ProblemAdd(problems, path, skips%line(i), 'skip '//RangeText(skips%first(i), skips%last(i))// &
-                                    ': there is no such shot')
+      if (j == start) call ProblemAdd(problems, path, ranges%line(i), ranges%word//' '// &
+                                      RangeText(ranges%first(i), ranges%last(i))//': there is no such shot')
     end do
-  end subroutine ApplySkips
+  end subroutine ApplyRanges
 
   pure function RangeText(first, last) result(s)
     integer, intent(in) :: first, last
@@ -677,6 +692,7 @@ contains
     keymap%n = size(kept)
     keymap%nskipped = found%n - keymap%n
     keymap%record = found%record(kept)
+    keymap%redo = found%redo(kept)
     keymap%sx = found%sx(kept)
     keymap%sy = found%sy(kept)
     keymap%sz = found%sz(kept)

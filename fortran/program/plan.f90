@@ -5,6 +5,7 @@ module plan_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use shots_per_gpu_m, only: ShotsAtOnce
+  use grow_m, only: GrowForetell
   use group_size_m, only: GroupAdvise, GroupFewest, GroupNeed, GroupSized
   use grouping_m, only: ON_CORES, ON_GPU
   use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
@@ -216,9 +217,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(gather_header_t) :: header
     type(disk_t) :: disk
+    character(:), allocatable :: text
     call SurveyHeader(survey, settings, header)
     call DiskNeed(survey, header, disk, error)
     if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%physics%pictures))
+    if (survey%job%overwrite .or. allocated(error)) return
+    call GrowForetell(survey%job%output, header, survey%keymap, text, error)
+    if (text /= '') call Row('output', text)
   end subroutine PrintDisk
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.

@@ -79,7 +79,8 @@ contains
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                                 BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks))
+                                                 BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks), &
+                                                 survey%keymap)
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1

@@ -2,6 +2,7 @@
 module status_m
   use error_m, only: error_t, Fail
   use files_m, only: ClockSeconds, ClockText
+  use grow_m, only: GrowWords
   use journal_m, only: journal_done, journal_t
   use kinds_m, only: dp
   use log_m, only: LogPrint
@@ -47,6 +48,7 @@ contains
       if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
       if (standing%state == 'running') call LogPrint('  by '//standing%reason)
       if (all(standing%state /= [character(8) :: 'running', 'complete'])) call LogPrint('  reason: '//standing%reason)
+      if (GrowWords(journal) /= '') call LogPrint('  '//GrowWords(journal))
       call PrintList('with workers', Records(standing, .true., '  ', details=.true.))
       call PrintList('parked', Records(standing, .false., '  ', details=.false.))
       i = LastLoss(journal)
@@ -106,7 +108,8 @@ contains
         s = s//'null'
       end if
     end associate
-    s = s//', "stop_file": '//trim(merge('true ', 'false', standing%stop_file))//', "next": '//OrNull(standing%next)
+    s = s//', "stop_file": '//trim(merge('true ', 'false', standing%stop_file))// &
+        ', "grown": '//OrNull(GrowWords(standing%journal))//', "next": '//OrNull(standing%next)
     call LogPrint(s//'}')
   end subroutine PrintJson
 

@@ -107,13 +107,18 @@ contains
   end subroutine ManySpellings
 
   subroutine SkipsAndOrder()
-    type(keymap_t) :: map
+    type(keymap_t) :: map, again
     call Put('skip.keymap', cable//'shot 30 0 6 cable'//lf//'shot 10 100 6 cable'//lf//'shot 20 200 6 cable skip'//lf// &
              'shots first_record=40 n=10 x0=0 dx=10 z=6 spread=cable'//lf//'skip 41 43-45 48-60'//lf)
     call KeymapRead(map, 'skip.keymap', error)
     call ClaimFine(error, 'shots in any order, some marked skip')
     call Claim(map%n == 6 .and. map%nskipped == 7, '6 shots stay, 7 are skipped: '//Str(map%n)//', '//Str(map%nskipped))
     if (map%n == 6) call Claim(all(map%record == [10, 30, 40, 42, 46, 47]), 'they are 10, 30, 40, 42, 46, 47 in this order')
+    call Put('redo.keymap', cable//'shot 30 0 6 cable redo'//lf//'shots first_record=1 n=5 x0=0 dx=10 z=6 spread=cable'//lf// &
+             'redo 2-3 30'//lf//'skip 5'//lf//'redo 3'//lf)
+    call KeymapRead(again, 'redo.keymap', error)
+    call ClaimFine(error, 'shots to be modelled again')
+    call Claim(all(again%redo == [0, 1, 2, 0, 2]), 'each redo counts once for each shot it names')
     call Claim(KeymapFind(map, 43) == 0 .and. KeymapFind(map, 46) == 5, 'a skipped shot is not found, shot 46 is in slot 5')
   end subroutine SkipsAndOrder
 

@@ -140,6 +140,8 @@ contains
   subroutine Skips()
     call Bad(cable//shot//'skip 2'//lf, 'line 3: skip 2: there is no such shot', 'skipping a shot that is not there')
     call Bad(cable//shot//'skip'//lf, 'skip needs record numbers', 'skip without numbers')
+    call Bad(cable//shot//'redo 2'//lf, 'line 3: redo 2: there is no such shot', 'redoing a shot that is not there')
+    call Bad(cable//shot//'redo'//lf, 'redo needs record numbers', 'redo without numbers')
     call Bad(cable//shot//'skip 5-2'//lf, 'the first record is above the last', 'a range backwards')
     call Bad(cable//shot//'skip one'//lf, 'record is ''one''', 'skip one')
     call Bad(cable//shot//'skip 1-'//lf, 'record is ''''', 'half a range')

@@ -90,6 +90,8 @@ contains
     character(*), parameter :: shot = 'shot 1 0 6 c'//lf, rest = ' x0=0 dx=25 z=6 spread=c'//lf
     call Both(.true., 'SHOT 0001 .5'//char(12)//'+6.d0 "c" Skip y = -3'//char(13)//'shot 2 5. 0e-99 c#k'//lf)
     call Both(.true., shot//'shot 5 1e8 -1e6 c'//lf//'shot 6 0 6 c'//lf//'skip 1 5-5'//lf)
+    call Both(.true., 'shot 1 0 6 c REDO'//lf//'redo 1-9 1'//lf//'shots first_record=2 n=3'//rest(:len(rest) - 1)//' redo'//lf)
+    call Both(.false., shot//'redo 2'//lf)
     call Both(.true., '# L'//char(228)//'nge'//lf//shot)
     call Both(.true., 'shots first_record=2147483647 n=1 step=2147483647'//rest)
     call Both(.false., 'shot 3 1_000 6 c'//lf)

@@ -10,6 +10,10 @@ def keymap() -> None:
     run('spltools.geometry.keymap_tool')
 
 
+def merge() -> None:
+    run('spltools.gathers.merge')
+
+
 def mesh() -> None:
     run('spltools.mesh.mesh_tool')
 
@@ -28,3 +32,7 @@ def reference() -> None:
 
 def report() -> None:
     run('spltools.report.report')
+
+
+def split() -> None:
+    run('spltools.gathers.split')

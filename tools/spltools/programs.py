@@ -64,6 +64,7 @@ class Status:
     parked_records: List[int]
     last_loss: Optional[Dict[str, Any]]
     stop_file: bool
+    grown: Optional[str]
     next: Optional[str]
 
 

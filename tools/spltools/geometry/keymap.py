@@ -38,6 +38,7 @@ class Shot:
     map_source: Optional[tuple] = None
     map_receivers: Optional[np.ndarray] = None  # (nrec, 2)
     skip: bool = False
+    redo: int = 0  # how often it is to be modelled again
     notes: list = field(default_factory=list)
     height: Optional[float] = None  # None: -z
     point: Optional[float] = None
@@ -212,12 +213,13 @@ def write_map(path, shots, comments, overwrite=False, rule=None):
         file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
         for shot, name in zip(shots, names):
             file.write(_shot_line(shot, name, rule))
+        file.writelines(f'redo {shot.record}\n' * (shot.redo - (not shot.skip)) for shot in shots if shot.redo)
     return paths
 
 
 def _shot_line(shot, name, rule):
     line = f'shot {shot.record:>10d} {metres(shot.sx):>11s} {metres(shot.sz):>9s}  {name}'
-    line += '  skip' if shot.skip else ''
+    line += '  skip' if shot.skip else '  redo' if shot.redo else ''
     line += f'  y={metres(shot.sy)}' if abs(shot.sy) >= SAME else ''
     if rule and shot.map_source is not None:
         line += f'  e={metres(shot.map_source[0])} n={metres(shot.map_source[1])}'
@@ -370,6 +372,7 @@ class _Row:
     sz: float
     spread: str
     skip: bool
+    redo: int
     e: Optional[float] = None
     n: Optional[float] = None
     h: Optional[float] = None
@@ -420,21 +423,22 @@ class _Map:
 
     def __init__(self, path):
         self.path, self.faults = path, Faults()
-        self.rows, self.skips = [], []
+        self.rows, self.skips, self.redos = [], [], []
         self.spreads, self.defined, self.used = {}, {}, {}
         self.rule = None
         self.place = []  # easting and northing of the first receiver that has them
         self.incomplete = False  # a name could not be defined: others would seem unknown
 
     def take(self, line):
-        readers = {'spread': self._spread, 'lists': self._lists, 'shot': self._shot, 'shots': self._shots, 'skip': self._skip,
+        readers = {'spread': self._spread, 'lists': self._lists, 'shot': self._shot, 'shots': self._shots,
+                   'skip': lambda line: self._ranges(line, self.skips), 'redo': lambda line: self._ranges(line, self.redos),
                    'navigation': self._navigation}
         kind = line.first.lower()
         if kind in readers:
             readers[kind](line)
         else:
             line.fault(f'unknown word {shown(line.first)}{did_you_mean(kind, list(readers))}: a line begins with spread,'
-                       ' lists, shot, shots, skip or navigation')
+                       ' lists, shot, shots, skip, redo or navigation')
 
     def check(self):
         """Checks of all lines together; then all faults are told."""
@@ -444,7 +448,8 @@ class _Map:
             if row.record == before.record:
                 self.faults.add(self.path, row.line, f'record {row.record} is in line {before.line} already: each shot needs'
                                 ' a record number of its own')
-        self._apply_skips()
+        self._apply('skip', self.skips)
+        self._apply('redo', self.redos)
         if not self.rows:
             self.faults.add_if_none(self.path, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
         elif all(row.skip for row in self.rows):
@@ -467,15 +472,16 @@ class _Map:
                 self.faults.add(self.path, first, f'unknown spread {shown(name)}{several}{near}: define it in a line "spread'
                                 ' NAME ..." or read it with "lists FILE"')
 
-    def _apply_skips(self):
+    def _apply(self, word, ranges):
         records = [row.record for row in self.rows]
-        for number, low, high in self.skips:
+        for number, low, high in ranges:
             shots = self.rows[bisect.bisect_left(records, low) : bisect.bisect_right(records, high)]
             for row in shots:
-                row.skip = True
+                row.skip = row.skip or word == 'skip'
+                row.redo += word == 'redo'
             if not shots:
                 told = f'{low}-{high}' if high > low else str(low)
-                self.faults.add(self.path, number, f'skip {told}: there is no such shot')
+                self.faults.add(self.path, number, f'{word} {told}: there is no such shot')
 
     def _navigation(self, line):
         if self.rule is not None:
@@ -489,8 +495,8 @@ class _Map:
         before = self.faults.count
         line.read()
         if len(line.words) not in (4, 5):
-            line.fault(f'{len(line.words)} columns after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|skip]'
-                       ' [y=SY]')
+            line.fault(f'{len(line.words)} columns after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|'
+                       'skip|redo] [y=SY]')
             return
         record = line.whole(line.words[0], 'record', 1, RECORD_MAX)
         sx = line.real(line.words[1], 'sx', -X_MAX, X_MAX)
@@ -502,9 +508,10 @@ class _Map:
         from_line = _line_name(line, line.keys.get('line') or '')
         if bool(line.keys.get('e')) != bool(line.keys.get('n')):
             line.fault('e= and n= belong together: easting and northing of the source [m]')
-        skip = self._status(line, line.words[4:])
+        status = self._status(line, line.words[4:])
         if self.faults.count == before:
-            self.rows.append(_Row(line.number, record, sx, sy, sz, self._use(line.words[3], line), skip, *numbers, from_line))
+            self.rows.append(_Row(line.number, record, sx, sy, sz, self._use(line.words[3], line), *status, *numbers,
+                                  from_line))
 
     def _shots(self, line):
         before = self.faults.count
@@ -516,13 +523,13 @@ class _Map:
         x0, dx = (line.real_of(key, -X_MAX, X_MAX) for key in ('x0', 'dx'))
         z = line.real_of('z', -Z_MAX, Z_MAX)
         y = line.real_of('y', -X_MAX, X_MAX, 0.0)
-        skip = self._status(line, line.words)
+        status = self._status(line, line.words)
         if self.faults.count == before:
             self._check_shots(line, record + (n - 1) * step, n, x0 + (n - 1) * dx, dx)
         if self.faults.count > before:
             return
         spread = self._use(line.keys['spread'], line)
-        self.rows += [_Row(line.number, record + i * step, x0 + i * dx, y, z, spread, skip) for i in range(n)]
+        self.rows += [_Row(line.number, record + i * step, x0 + i * dx, y, z, spread, *status) for i in range(n)]
 
     def _check_shots(self, line, last, n, x, dx):
         """Limits of a line of shots: record numbers, positions, and shots in all."""
@@ -536,15 +543,15 @@ class _Map:
             line.fault(f'more than {SHOTS_MAX} shots: split the survey')
 
     def _status(self, line, words):
-        """True where the shots of a line are marked skip."""
+        """Whether the shots of a line are marked skip, and whether redo."""
         status = words[0].lower() if words else 'todo'
-        if status not in ('todo', 'skip'):
-            line.fault(f'unknown status {shown(words[0])}: must be todo or skip')
+        if status not in ('todo', 'skip', 'redo'):
+            line.fault(f'unknown status {shown(words[0])}: must be todo, skip or redo')
         if len(words) > 1:
             line.fault(f'unexpected word {shown(words[1])}')
-        return status == 'skip'
+        return status == 'skip', int(status == 'redo')
 
-    def _skip(self, line):
+    def _ranges(self, line, ranges):
         for word in line.rest():
             before = self.faults.count
             dash = word.find('-', 1)  # a first one is a sign
@@ -554,11 +561,11 @@ class _Map:
             if self.faults.count > before:
                 continue
             if last < first:
-                line.fault(f'skip {word}: the first record is above the last')
+                line.fault(f'{line.first.lower()} {word}: the first record is above the last')
             else:
-                self.skips.append((line.number, first, last))
+                ranges.append((line.number, first, last))
         if not line.rest():
-            line.fault('skip needs record numbers: skip 12 20-25')
+            line.fault('{0} needs record numbers: {0} 12 20-25'.format(line.first.lower()))
 
     def _use(self, name, line):
         """A name that a line of shots gives; it may be defined later."""
@@ -732,7 +739,7 @@ def _receiver_map(row, words, place):
 
 def _expand(row, spread, rule):
     x, y = (row.sx + spread.x, row.sy + spread.y) if spread.moves else (spread.x, spread.y)
-    shot = Shot(row.record, row.sx, row.sy, row.sz, spread.channel, x, y, spread.z, skip=row.skip)
+    shot = Shot(row.record, row.sx, row.sy, row.sz, spread.channel, x, y, spread.z, skip=row.skip, redo=row.redo)
     if rule is None:
         return shot
     shot.map_source = (row.e, row.n) if row.e is not None else tuple(float(v) for v in rule.to_map(row.sx, row.sy))

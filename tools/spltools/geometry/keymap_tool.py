@@ -506,7 +506,8 @@ def _specfem_deck(options, event, axes, azimuth, origin, elements):
 def _info(options):
     shots = read_map(options.map)
     todo = [s for s in shots if not s.skip]
-    say(f'{options.map}: {len(todo)} shots to model, {len(shots) - len(todo)} skipped')
+    say(f'{options.map}: {len(todo)} shots to model, {len(shots) - len(todo)} skipped'
+        + (f', {sum(s.redo > 0 for s in todo)} of them again' if any(s.redo for s in todo) else ''))
     for line in axis.describe(todo) if todo else []:
         say('  ' + line)
     if options.shots:
@@ -519,6 +520,6 @@ def _info(options):
             say(
                 f'{s.record:10d} {s.sx:10.2f} {s.sz:8.2f} {s.sy:8.2f} {len(s.rx):8d} {offset.min():8.1f} ..'
                 f' {offset.max():6.1f} {s.rx.min():9.1f} .. {s.rx.max():9.1f} {s.rz.min():6.1f} ..'
-                f' {s.rz.max():6.1f}{"  skip" if s.skip else ""}'
+                f' {s.rz.max():6.1f}{"  skip" if s.skip else "  redo" if s.redo else ""}'
             )
     return 0

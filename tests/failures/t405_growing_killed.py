@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Killed before any write, sync or renaming while it grows, a survey loses no finished shot: the same command makes the file of one
+run at once and models only what was never committed, and the command of before goes on with what there was."""
+import os
+import random
+import shutil
+from pathlib import Path
+
+from badfs import BadFs
+from check import claim, done, skip
+from minisurvey import differences, make, run, write_keymap
+from spltools.gathers.gathers import Gathers
+
+if "debug" in os.environ["B"]:
+    skip("the shim and the address sanitizer do not go together")
+    done()
+LONG = bool(os.environ.get("LONG"))
+seed = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
+rng = random.Random(seed)
+make(shots=3, tmax=0.05, npml=8, aperture=60)
+write_keymap(3, dx=5)
+before = Path("line.keymap").read_text()
+run("par=job.par", "output=before.nc")
+after = before + "spread wide streamer first=50 interval=21.7 channels=24 depth=17.3\nshot 7 590 13.1 wide\nshot 200 650 13.1 cable\n"
+Path("line.keymap").write_text(after)
+run("par=job.par", "output=whole.nc")
+bad = BadFs()
+hit = Path(f"{bad.control}.hit")
+
+
+def start(name):
+    for end in ("", ".journal"):
+        shutil.copy("before.nc" + end, name + end)
+
+
+def whole(name):
+    """Finished shots that read whole."""
+    file = Gathers(name)
+    return {int(file.record[slot]) for slot in range(file.nshots) if not file.fault(slot)}
+
+
+def dealt(name):
+    return [int(line.split()[2]) for line in Path(name + ".journal").read_text().splitlines() if line.split()[1] == "deal"]
+
+
+wrong, kills, n, steps = [], 0, 1, 0
+while n < 5000:
+    name = f"one{n}.nc"
+    start(name)
+    hit.unlink(missing_ok=True)
+    bad.say(f"die {n}")
+    first = run("par=job.par", f"output={name}", env=bad.env)
+    if not hit.exists():
+        break
+    kills += 1
+    kept = whole(name) >= {101, 102, 103}
+    twice = rng.random() < 0.3
+    if twice:                                           # and its next run too
+        bad.say(f"die {rng.randrange(1, 40)}")
+        run("par=job.par", f"output={name}", env=bad.env)
+        kept = kept and whole(name) >= {101, 102, 103}
+    bad.say("")
+    back = rng.random() < 0.25 and not whole(name) & {7, 200}
+    if back:                                            # the key-map of before: the new shots, unfinished, are dropped again
+        Path("line.keymap").write_text(before)
+        r = run("par=job.par", f"output={name}")
+        kept = kept and r.returncode == 0 and "shots to do: 0 of 3" in r.stderr and differences("before.nc", name) == []
+        Path("line.keymap").write_text(after)
+    r = run("par=job.par", f"output={name}")
+    left = {p.name for p in Path(".").glob(name + "*")} - {name + end for end in ("", ".journal", ".log", ".par")}
+    left = {p for p in left if ".lock." not in p}
+    if not kept or first.returncode != -9 or r.returncode != 0 or differences("whole.nc", name) or "modelled again" in r.stderr \
+            or {101, 102, 103} & set(dealt(name)[3:]) or left:
+        wrong.append((n, twice, back, kept, first.returncode, r.returncode, left, r.stderr.strip()[-200:]))
+    for p in Path(".").glob(name + "*"):
+        p.unlink()
+    n += 1 if LONG else rng.randrange(4, 12)
+claim(kills > 4 and not wrong, f"killed before step {n} at the latest, {kills} places, seed {seed}: the finished shots are there at once, "
+      f"are never modelled again, and the file is that of one run {wrong[:2] if wrong else ''}")
+
+# Every write that fails on the way leaves the old files as they were, or the new ones whole.
+wrong, n = [], 1
+while n < 5000:
+    start("nth.nc")
+    hit.unlink(missing_ok=True)
+    bad.say(f"nth {n}")
+    first = run("par=job.par", "output=nth.nc", env=bad.env)
+    if not hit.exists():
+        break
+    bad.say("")
+    if whole("nth.nc") < {101, 102, 103}:
+        wrong.append((n, first.stderr[-200:]))
+    r = run("par=job.par", "output=nth.nc")
+    if r.returncode or differences("whole.nc", "nth.nc") or {101, 102, 103} & set(dealt("nth.nc")[3:]):
+        wrong.append((n, r.stderr[-200:]))
+    n += 1 if LONG else rng.randrange(8, 20)
+bad.say("")
+claim(n > 10 and not wrong, f"a write that fails, up to the {n}th: nothing is lost {wrong[:2] if wrong else ''}")
+done()
