@@ -52,7 +52,7 @@ module fd3d_c
     integer(c_int) :: anelastic                       !< 1: with memory variables of one mechanism a cell; 2: of several in each
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
-    integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only; stepped whole.
+    integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only.
                                                       !< 2: the same, and left out even where that takes longer (for tests)
     real(c_float) :: d(3), dt                         !< dx, dy, dz [m], [s]
     real(c_float) :: w(4)                             !< weights of the differentiators, (half_length)
@@ -246,7 +246,8 @@ module fd3d_c
       real(c_float), intent(in) :: in(*)
     end function fd3d_halo_put
 
-    !> Subdomains on GPUs that see each other need no host in their steps: their kernels store straight into each other's memory.
+    !> Subdomains on GPUs of a machine need no host in their steps: their kernels store straight into each other's memory, or into
+    !> memory of the machine that both have pinned.
     !> When all sides with a neighbour are open, handle_timestep takes whole steps, which are only queued, as of an undivided grid
     !> and with its bits. A run:
     !>   fd3d_halo_offer   this subdomain's ticket, which goes to the partner at each side; nothing is queued. Fields are 0, or
@@ -259,12 +260,12 @@ module fd3d_c
     !> and stores nothing more, and fields and traces are of no use.
     !>
     !> A ticket is fd3d_ticket bytes, `length` of them, that mean nothing to others. `beside`: 1 the exchange runs beside the inner
-    !> cells, 0 after all cells. `seconds`: a neighbour is waited for so long.
-    integer(c_int) function fd3d_halo_offer(handle, beside, seconds, length, ticket) bind(c)
+    !> cells, 0 after all cells. `host`: 0 the memory is this GPU's, 1 the machine's. `seconds`: a neighbour is waited for so long.
+    integer(c_int) function fd3d_halo_offer(handle, beside, host, seconds, length, ticket) bind(c)
       import :: c_ptr, c_int, c_double, c_char
       implicit none
       type(c_ptr), value :: handle
-      integer(c_int), value :: beside, length
+      integer(c_int), value :: beside, host, length
       real(c_double), value :: seconds
       character(kind=c_char), intent(out) :: ticket(*)
     end function fd3d_halo_offer

@@ -90,9 +90,6 @@ static int check_cfg(const void *cfg) {
             FD3D_ALL_TOGETHER);
     TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
-    for (int s = 0; s < 6 && c->sparse; s++)
-        REQUIRE(c->side[s] != FD3D_NEIGHBOUR, "a sparse grid with a neighbour at its %s side: it is stepped whole",
-                side_name[s]);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return weights_check(c->half_length, c->w);
 }
@@ -273,7 +270,6 @@ static int check_half(const fd3d *fd, int part, int from, const char *name) {
 int fd3d_velocity(void *handle, int it, int part) {
     fd3d *fd = handle;
     TRY(handle_enter(fd));
-    REQUIRE(!fd->cfg.sparse, "half of step %d of a sparse grid: it is stepped whole", it);
     TRY(check_half(fd, part, 0, "velocities"));
     TRY(check_ready(fd, it, 1));
     const int next = fd->h.next;
@@ -310,7 +306,7 @@ int fd3d_ahead(void *handle, int it, int n, int *done) {
     TRY(handle_enter(fd));
     REQUIRE(fd->half == 0 && fd->ahead.steps == 0, "steps ahead asked for in the midst of step %d", it);
     TRY(check_ready(fd, it, n));
-    if (n == 0 || fd->cfg.sparse || verbs(fd->h.variant)->ahead == NULL)
+    if (n == 0 || verbs(fd->h.variant)->ahead == NULL)
         return 0;
     const int next = fd->h.next;
     fd->h.next = INT_MAX;
@@ -360,14 +356,14 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
 
 static const fd3d_link_verbs *link_of(fd3d *fd) { return verbs(fd->h.variant)->link; }
 
-int fd3d_halo_offer(void *handle, int beside, double seconds, int length, char *ticket) {
+int fd3d_halo_offer(void *handle, int beside, int host, double seconds, int length, char *ticket) {
     fd3d *fd = handle;
     TRY(handle_enter(fd));
     REQUIRE(link_of(fd) != NULL, "variant=%s computes on no GPU, whose memory others could store into",
             fd->h.variant->name);
     REQUIRE(fd->half == 0, "the exchange of halos begins in the middle of a step");
     fd->open = 0;
-    return link_of(fd)->offer(fd, beside, seconds, length, ticket);
+    return link_of(fd)->offer(fd, beside, host, seconds, length, ticket);
 }
 
 int fd3d_halo_open(void *handle, int side, int length, const char *ticket) {

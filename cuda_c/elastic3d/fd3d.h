@@ -84,7 +84,7 @@ typedef struct fd3d_counts {
 
 /* Subdomains whose memory each other's kernels store into: verbs of a variant that can, as fd3d_halo_offer ... say. */
 typedef struct fd3d_link_verbs {
-    int (*offer)(fd3d *fd, int beside, double seconds, int length, char *ticket);
+    int (*offer)(fd3d *fd, int beside, int host, double seconds, int length, char *ticket);
     int (*open)(fd3d *fd, int side, int length, const char *ticket);
     int (*tried)(fd3d *fd, double seconds, double *bare, double *full);
     int (*waited)(fd3d *fd, double seconds[6]);

@@ -1,11 +1,14 @@
 // The GPUs of this process; the treaty is interfaces/device_c.f90. The twin without CUDA is device_none.c.
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "cuda_err.h"
 #include "iface.h"
 
 enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 }; // the oldest architecture the kernels are made for
+enum { MOST = 64 };                          // GPUs that are put in order
 
 static int count_usable(cudaError_t *rc) {
     int n = 0;
@@ -35,6 +38,42 @@ int device_why(int length, char *text) {
     return 0;
 }
 
+// --- numbers -------------------------------------------------------------------------------------------------------
+
+// 0 for the best of links; no link at all is the worst.
+static int link_rank(int a, int b) {
+    int access = 0, rank = 0;
+    if (cudaDeviceGetP2PAttribute(&access, cudaDevP2PAttrAccessSupported, a, b) == cudaSuccess && access != 0 &&
+        cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, a, b) == cudaSuccess)
+        return rank;
+    cudaGetLastError();
+    return INT_MAX;
+}
+
+// CUDA's number of GPU n. Ranks of a node take GPUs one after the other, and those of a group follow each other: so
+// each GPU is followed by the one of those left that it is linked best with; of equal ones by CUDA's next.
+static int number_of(int n) {
+    static int number[MOST], known = 0;
+    cudaError_t rc;
+    const int count = known > 0 ? known : count_usable(&rc);
+    if (n >= count || count > (int)MOST)
+        return n;
+    if (known == 0) {
+        for (int d = 0; d < count; d++)
+            number[d] = d;
+        for (int d = 1; d < count - 1; d++) {
+            int best = d;
+            for (int other = d + 1; other < count; other++)
+                if (link_rank(number[d - 1], number[other]) < link_rank(number[d - 1], number[best]))
+                    best = other;
+            for (; best > d; best--)
+                std::swap(number[best], number[best - 1]);
+        }
+        known = count;
+    }
+    return number[n];
+}
+
 static int check_number(int n) {
     cudaError_t rc;
     const int count = count_usable(&rc);
@@ -46,27 +85,29 @@ static int check_number(int n) {
 int device_use(int n) {
     TRY(check_number(n));
     int major = 0, minor = 0;
-    CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, n));
-    CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, n));
+    const int number = number_of(n);
+    CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number));
+    CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, number));
     REQUIRE(major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR),
             "GPU %d has compute capability %d.%d, the kernels need at least %d.%d", n, major, minor, OLDEST_MAJOR,
             OLDEST_MINOR);
-    CUDA_TRY(cudaInitDevice(n, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid)); // a lost GPU fails here
-    CUDA_TRY(cudaSetDevice(n));
+    CUDA_TRY(
+        cudaInitDevice(number, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid)); // fails if it is lost
+    CUDA_TRY(cudaSetDevice(number));
     return 0;
 }
 
 int device_name(int n, int length, char *text) {
     cudaDeviceProp properties;
     TRY(check_number(n));
-    CUDA_TRY(cudaGetDeviceProperties(&properties, n));
+    CUDA_TRY(cudaGetDeviceProperties(&properties, number_of(n)));
     snprintf(text, length > 0 ? (size_t)length : 0, "%s", properties.name);
     return 0;
 }
 
 int device_id(int n, int length, char *text) {
     TRY(check_number(n));
-    CUDA_TRY(cudaDeviceGetPCIBusId(text, length, n));
+    CUDA_TRY(cudaDeviceGetPCIBusId(text, length, number_of(n)));
     return 0;
 }
 
@@ -76,7 +117,7 @@ int device_memory(int n, long *available, long *total) {
     *available = *total = 0;
     TRY(check_number(n));
     CUDA_TRY(cudaGetDevice(&before));
-    CUDA_TRY(cudaSetDevice(n));
+    CUDA_TRY(cudaSetDevice(number_of(n)));
     const cudaError_t rc = cudaMemGetInfo(&now, &all);
     CUDA_TRY(cudaSetDevice(before));
     CUDA_TRY(rc);

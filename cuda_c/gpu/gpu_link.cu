@@ -8,7 +8,8 @@
 #include "iface.h"
 
 enum { BUFFER = 1024, PIECE = 2 << 20 }; // buffers begin, and memory ends, at multiples of these [bytes]
-enum { MACHINE = 64, PROCESS = 128 };    // characters
+enum { MACHINE = 64, PROCESS = 128, PATH = sizeof(gpu_link_pinned::path) }; // characters
+enum { HEAD = 4096 }; // bytes of shared memory before what is shared (interfaces/shared_c.f90)
 
 // Processes that Slurm puts into cgroups of their own: others' GPUs cannot be reached by any handle.
 static const char slurm[] = "where Slurm's --gpus-per-task or --gpu-bind hides the GPUs of a node from each other, "
@@ -18,10 +19,12 @@ struct ticket_t {
     char kind[8];
     char machine[MACHINE], process[PROCESS];
     unsigned run;
+    int hosted;
     size_t bytes, at[GPU_SIDES][GPU_WHATS], count[GPU_SIDES];
-    cudaIpcMemHandle_t memory;
+    cudaIpcMemHandle_t memory; // or, if hosted,
+    char path[PATH];
 };
-static const char kind[8] = "spllnk1";
+static const char kind[8] = "spllnk2";
 
 // --- the ticket ----------------------------------------------------------------------------------------------------
 
@@ -55,6 +58,51 @@ size_t gpu_link_bytes(const size_t count[GPU_SIDES]) {
     return place(count, at) + sizeof(gpu_link_state);
 }
 
+// --- memory of the machine ---------------------------------------------------------------------------------------
+
+static void unpin(gpu_link_pinned *p) {
+    if (p->at == nullptr)
+        return;
+    cudaHostUnregister(p->at);
+    cudaGetLastError();
+    shared_close(p->at, (long)p->bytes);
+    *p = gpu_link_pinned();
+}
+
+static int pin(gpu_link_pinned *p, void *at, size_t bytes) {
+    void *device = nullptr;
+    cudaError_t rc = cudaHostRegister(at, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+    if (rc == cudaSuccess) {
+        p->at = at;
+        p->bytes = bytes;
+        rc = cudaHostGetDevicePointer(&device, at, 0);
+        p->device = (char *)device + (int)HEAD;
+    } else {
+        shared_close(at, (long)bytes);
+    }
+    if (rc == cudaSuccess)
+        return 0;
+    cudaGetLastError();
+    unpin(p);
+    FAIL("%zu bytes of memory that processes share cannot be pinned: %s", bytes, cudaGetErrorString(rc));
+}
+
+static int make_pinned(gpu_link_pinned *p, size_t bytes) {
+    if (p->at != nullptr && p->bytes == HEAD + bytes)
+        return 0;
+    unpin(p);
+    void *at = shared_new((long)(HEAD + bytes), PATH, p->path);
+    return at == nullptr || pin(p, at, HEAD + bytes);
+}
+
+static int open_pinned(gpu_link *link, int side, const ticket_t *t, char **memory) {
+    void *at = strnlen(t->path, PATH) < (size_t)PATH ? shared_open(t->path, (long)(HEAD + t->bytes)) : nullptr;
+    REQUIRE(at != nullptr, "the partner's memory cannot be opened");
+    TRY(pin(&link->their_pinned[side], at, HEAD + t->bytes));
+    *memory = link->their_pinned[side].device;
+    return 0;
+}
+
 // --- offer ---------------------------------------------------------------------------------------------------------
 
 static int make_once(gpu_queue *q, gpu_link *link) {
@@ -79,11 +127,16 @@ int gpu_link_offer(gpu_queue *q, gpu_link *link, const size_t count[GPU_SIDES], 
     gpu_link_close(q, link);
     TRY(make_once(q, link));
     const size_t bytes = place(count, link->at);
-    if (link->memory == nullptr || link->bytes != bytes) {
+    link->base = nullptr;
+    if (link->hosted) {
+        TRY(make_pinned(&link->pinned, bytes));
+        memcpy(mine.path, link->pinned.path, sizeof mine.path);
+    } else if (link->memory == nullptr || link->bytes != bytes) {
         link->bytes = 0;
         TRY(gpu_alloc(q, &link->memory, bytes, 1, "what comes through the sides of a subdomain"));
         link->bytes = bytes;
     }
+    link->base = link->hosted ? link->pinned.device : link->memory;
     memcpy(link->count, count, sizeof link->count);
     link->beside = beside;
     link->seconds = seconds < 1e6 ? seconds : 1e6;
@@ -99,10 +152,11 @@ int gpu_link_offer(gpu_queue *q, gpu_link *link, const size_t count[GPU_SIDES], 
     name_machine(mine.machine);
     lock_self(PROCESS, mine.process);
     mine.run = link->common.run;
+    mine.hosted = link->hosted;
     mine.bytes = bytes;
     memcpy(mine.at, link->at, sizeof mine.at);
     memcpy(mine.count, link->count, sizeof mine.count);
-    const cudaError_t rc = cudaIpcGetMemHandle(&mine.memory, link->memory);
+    const cudaError_t rc = link->hosted ? cudaSuccess : cudaIpcGetMemHandle(&mine.memory, link->memory);
     if (rc != cudaSuccess) {
         cudaGetLastError();
         FAIL("this GPU's memory cannot be shared with other processes: %s", cudaGetErrorString(rc));
@@ -122,6 +176,7 @@ static int check_ticket(const gpu_link *link, int side, const ticket_t *t) {
     REQUIRE(memcmp(t->machine, machine, MACHINE) == 0, "the partner is on another machine");
     lock_self(PROCESS, process);
     REQUIRE(strncmp(t->process, process, PROCESS) != 0, "the partner is this process itself");
+    REQUIRE(t->hosted == link->hosted, "one of two partners offers memory of its GPU, the other of the machine");
     for (int w = 0; w < GPU_WHATS; w++)
         REQUIRE(t->count[side ^ 1] == link->count[side] && t->at[side ^ 1][w] <= bytes &&
                     t->count[side ^ 1] <= (bytes - t->at[side ^ 1][w]) / sizeof(float),
@@ -129,30 +184,36 @@ static int check_ticket(const gpu_link *link, int side, const ticket_t *t) {
     return 0;
 }
 
-int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char *ticket) {
-    ticket_t t;
-    void *memory = nullptr;
-    REQUIRE(side >= 0 && side < GPU_SIDES && link->bytes > 0 && link->words->give_up == 0,
-            "the memory at side %d opened before this one's was offered", side);
-    REQUIRE((size_t)length >= sizeof t, "a ticket of %d bytes, must have %zu", length, sizeof t);
-    REQUIRE(link->theirs[side] == nullptr, "the memory at side %d is open already", side);
-    memcpy(&t, ticket, sizeof t);
-    TRY(check_ticket(link, side, &t));
-    const cudaError_t rc = cudaIpcOpenMemHandle(&memory, t.memory, cudaIpcMemLazyEnablePeerAccess);
+static int open_ipc(gpu_link *link, int side, const ticket_t *t, char **memory) {
+    const cudaError_t rc = cudaIpcOpenMemHandle(&link->theirs[side], t->memory, cudaIpcMemLazyEnablePeerAccess);
     if (rc != cudaSuccess) {
         cudaGetLastError();
+        link->theirs[side] = nullptr;
         FAIL("the memory of the partner's GPU cannot be opened: %s; %s", cudaGetErrorString(rc), slurm);
     }
+    *memory = (char *)link->theirs[side];
+    return 0;
+}
+
+int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char *ticket) {
+    ticket_t t;
+    char *memory = nullptr;
+    REQUIRE(side >= 0 && side < GPU_SIDES && link->base != nullptr && link->words->give_up == 0,
+            "the memory at side %d opened before this one's was offered", side);
+    REQUIRE((size_t)length >= sizeof t, "a ticket of %d bytes, must have %zu", length, sizeof t);
+    REQUIRE((link->open & 1 << side) == 0, "the memory at side %d is open already", side);
+    memcpy(&t, ticket, sizeof t);
+    TRY(check_ticket(link, side, &t));
+    TRY(link->hosted ? open_pinned(link, side, &t, &memory) : open_ipc(link, side, &t, &memory));
     gpu_link_side *s = &link->side[side];
-    const gpu_link_flags *mine = (const gpu_link_flags *)link->memory;
+    const gpu_link_flags *mine = (const gpu_link_flags *)link->base;
     gpu_link_flags *flags = (gpu_link_flags *)memory;
-    link->theirs[side] = memory;
     s->side = side;
     s->to_run = t.run;
     for (int w = 0; w < GPU_WHATS; w++) {
-        s->to[w] = (float *)((char *)memory + t.at[side ^ 1][w]);
+        s->to[w] = (float *)(memory + t.at[side ^ 1][w]);
         s->to_flag[w] = flags->at[side ^ 1][w];
-        s->from[w] = (const float *)(link->memory + link->at[side][w]);
+        s->from[w] = (const float *)(link->base + link->at[side][w]);
         s->flag[w] = mine->at[side][w];
     }
     link->open |= 1 << side;
@@ -203,6 +264,7 @@ void gpu_link_close(gpu_queue *q, gpu_link *link) {
         if (link->theirs[s] != nullptr)
             cudaIpcCloseMemHandle(link->theirs[s]);
         link->theirs[s] = nullptr;
+        unpin(&link->their_pinned[s]);
         link->side[s] = gpu_link_side();
     }
     cudaGetLastError();
@@ -218,6 +280,7 @@ void gpu_link_free(gpu_queue *q, gpu_link *link) {
             cudaEventDestroy(event);
     if (link->stream != nullptr)
         cudaStreamDestroy(link->stream);
+    unpin(&link->pinned);
     cudaGetLastError();
     *link = gpu_link();
 }

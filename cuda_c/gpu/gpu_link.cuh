@@ -3,7 +3,7 @@
 // Order of memory: each thread's stores, a fence of the system, a barrier of the block, a count with acquire and
 // release; the thread that counts the last block fences again and stores the flag with release for the system. The
 // other side loads the flag with acquire for the system in a kernel of its own, and kernels behind that one read what
-// was stored, past the first cache, where nothing of it can be.
+// was stored by loads for the system, which take nothing of it from a cache of this GPU if it is the machine's memory.
 #pragma once
 
 #include "gpu_link.h"
@@ -28,6 +28,13 @@ inline __device__ unsigned long long load_flag(const unsigned long long *flag) {
 
 inline __device__ void store_flag(unsigned long long *flag, unsigned long long value) {
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+}
+
+// What a partner has stored.
+inline __device__ float load_given(const float *from) {
+    float value;
+    asm volatile("ld.relaxed.sys.global.f32 %0, [%1];" : "=f"(value) : "l"(from));
+    return value;
 }
 
 inline __device__ unsigned count_block(unsigned *done) {

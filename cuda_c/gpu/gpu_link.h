@@ -1,6 +1,6 @@
 /* Memory of a handle that processes on GPUs of the same machine, or on the same GPU, store into while time steps run:
  * buffers for what comes through the sides of a subdomain, and a flag for each, which counts steps. No host has a part
- * in a step.
+ * in a step. The memory is the GPU's or, where GPUs do not reach each other, the machine's, pinned by both processes.
  *
  *   gpu_link_offer      memory for the buffers, a new run begins; a ticket for the partners
  *   gpu_link_open       the partner's memory at a side, by its ticket
@@ -21,7 +21,7 @@
 
 enum { GPU_SIDES = 6, GPU_WHATS = 2 }; /* sides of a subdomain; what travels through them */
 
-/* In this process' device memory; partners set the flags. Each flag has 128 bytes of its own. */
+/* Before the buffers; partners set the flags. Each flag has 128 bytes of its own. */
 typedef struct gpu_link_flags {
     unsigned long long at[GPU_SIDES][GPU_WHATS][16];
 } gpu_link_flags;
@@ -58,15 +58,27 @@ typedef struct gpu_link_wait_for {
     const gpu_clock *clock;
 } gpu_link_wait_for;
 
-typedef struct gpu_link {
-    int open; /* sides, a bit each */
-    char *memory;
+/* Memory of the machine, as this process has it. */
+typedef struct gpu_link_pinned {
+    void *at; /* null: none */
+    char *device;
     size_t bytes;
+    char path[64]; /* by which other processes open it */
+} gpu_link_pinned;
+
+typedef struct gpu_link {
+    int open;     /* sides, a bit each */
+    int hosted;   /* 1: the next offer is of memory of the machine; else of the GPU's */
+    char *memory; /* of the GPU */
+    size_t bytes;
+    gpu_link_pinned pinned;
+    char *base;                                        /* the one of both that was offered, as kernels have it */
     size_t at[GPU_SIDES][GPU_WHATS], count[GPU_SIDES]; /* bytes before a buffer; numbers in it */
     gpu_link_words *words;
     gpu_link_wait_for common;
     gpu_link_side side[GPU_SIDES];
-    void *theirs[GPU_SIDES]; /* partners' memory that was opened for a side */
+    void *theirs[GPU_SIDES]; /* partners' memory that was opened for a side, */
+    gpu_link_pinned their_pinned[GPU_SIDES];
     double seconds;
     int bare;                 /* flags alone are stored, to see what they take */
     int beside;               /* stores and waits run beside other kernels, on a stream of their own */

@@ -177,7 +177,7 @@ static int make_graph(gpu_queue *q, int g, int (*step)(void *self), void *self) 
     const cudaError_t ended = cudaStreamEndCapture(q->stream, &graph);
     cudaError_t made = cudaSuccess;
     if (rc == 0 && ended == cudaSuccess)
-        made = cudaGraphInstantiate(&q->graph[g], graph, 0);
+        made = cudaGraphInstantiate(&q->graph[g], graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph != nullptr)
         cudaGraphDestroy(graph);
     TRY(rc);

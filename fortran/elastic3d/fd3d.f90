@@ -27,7 +27,7 @@ module fd3d_m
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
-  use scheme3d_m, only: elastic_t, halo_auto, halo_ipc, halo_mpi, scheme3d_t
+  use scheme3d_m, only: elastic_t, halo_auto, halo_host, halo_ipc, halo_mpi, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -63,7 +63,7 @@ module fd3d_m
     type(manner_t) :: manner                      !< of its steps
     character(:), allocatable :: remark           !< on the way of halos, for the log
     logical :: overlaps = .true.                  !< halos of pieces travel while inner cells are computed
-    logical :: linked = .false.                   !< halos of pieces go from GPU to GPU, and no host waits for them
+    logical :: linked = .false.                   !< kernels of pieces exchange halos, and no host waits for them
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -178,7 +178,7 @@ module fd3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine CloseLinks
 
-    !> Opens the ways to the pieces around: from GPU to GPU where that can be, else through the host. Sets `linked`.
+    !> Opens the ways to the pieces around: by kernels where that can be, else by hosts. Sets `linked`.
     module subroutine OpenWays(self, error)
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error

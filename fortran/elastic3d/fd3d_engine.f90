@@ -70,7 +70,7 @@ module fd3d_engine_m
     procedure :: halo_size                   !< numbers a neighbour needs
     procedure :: halo_get                    !< what it needs: what = 0 velocities, 1 stresses
     procedure :: halo_put                    !< what it gave
-    procedure :: halo_offer                  !< memory of its GPU that partners' kernels may store into: a ticket for them
+    procedure :: halo_offer                  !< memory that partners' kernels may store into: a ticket for them
     procedure :: halo_open                   !< the partner's, by its ticket
     procedure :: halo_try                    !< exchanges with all partners, timed
     procedure :: halo_waited                 !< how long the GPU waited for partners
@@ -219,13 +219,15 @@ contains
     call EngineCheck(self, fd3d_halo_put(self%handle, what, side - 1, in), error)
   end subroutine halo_put
 
-  subroutine halo_offer(self, beside, seconds, ticket, error)
+  subroutine halo_offer(self, beside, host, seconds, ticket, error)
     class(fd3d_engine_t), intent(inout) :: self
     logical, intent(in) :: beside                                        !< exchanges run beside the inner cells
+    logical, intent(in) :: host                                          !< the machine's memory, else the GPU's
     real(dp), intent(in) :: seconds                                      !< that a partner is waited for
     character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (fd3d_ticket)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), seconds, size(ticket), ticket), error)
+    call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), merge(1, 0, host), seconds, size(ticket), &
+                                           ticket), error)
   end subroutine halo_offer
 
   subroutine halo_open(self, side, ticket, error)

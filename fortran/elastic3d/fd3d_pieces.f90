@@ -268,7 +268,6 @@ contains
       if (Fd3dPartner(whole, cuts, piece, side) > 0) grid%side(side) = side_neighbour
     end do
     if (any(whole%layer > 0)) grid%layer = Fd3dLayerWidths(grid, width)
-    if (any(grid%side == side_neighbour)) grid%sparse = .false.
   end function Fd3dPiece
 
   !> The piece beside another at a side, 0 if there is none: the end of the grid, or a periodic axis that is not cut.

@@ -15,8 +15,9 @@ module partners_m
   integer, parameter :: whats = 2                   !< kinds of numbers through a side, which take turns: velocities, stresses
 
   !> Ways of numbers to a partner.
-  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
-  character(*), parameter, public :: carried_words(3) = [character(21) :: 'through shared memory', 'by messages', 'from GPU to GPU']
+  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3, by_pinned = 4
+  character(*), parameter, public :: carried_words(4) = [character(21) :: 'through shared memory', 'by messages', &
+                                                         'from GPU to GPU', 'through pinned memory']
 
   !> Bytes and messages sent through a side, and the time that this rank spent sending, receiving and waiting there [s].
   type :: traffic_t

@@ -5,24 +5,15 @@
 program t672_fd3d_gpu_halos
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, fd3d_stress, &
-                    fd3d_velocity
-  use fd3d_engine_m, only: fd3d_grid_t, part_all, part_inner, part_rim, side_neighbour, side_periodic
-  use fd3d_absorb_m, only: Fd3dLayerWidths
+  use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_map
   use fd3dcase_m, only: case3d_t, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuAsked
   use handle_c, only: handle_free, handle_traces
-  use iso_c_binding, only: c_ptr
   use kinds_m, only: sp
+  use pieces3d_m, only: piece_t, PieceHears, PieceOf, PiecesHalfStep
   use text_m, only: Str
   implicit none
-
-  type :: piece_t
-    type(fd3d_grid_t) :: grid
-    type(c_ptr) :: h
-    integer :: neighbour(6) = 0                 !< piece beyond each side
-  end type piece_t
 
   character(24), allocatable :: variants(:)
   type(error_t), allocatable :: error
@@ -60,14 +51,14 @@ contains
     c%narrow = .true.                                          ! as points beside a cut have no cells beyond it
     call Case3dNative(variant, c, nt, all, error)
     do m = 1, size(p)
-      call Subdomain(c, cut, m, p(m))
+      call PieceOf(c, cut, m, p(m))
       p(m)%h = Case3dHandle(variant, c, error, p(m)%grid)
       if (.not. allocated(error)) call FailFromC(fd3d_histories(p(m)%h, 1, size(c%q, 2), c%q), error)
       if (.not. allocated(error)) call FailFromC(fd3d_histories(p(m)%h, size(c%q, 2) + 1, 0, c%q), error)
     end do
     do it = 1, nt
-      call HalfStep(p, it, 0)
-      call HalfStep(p, it, 1)
+      call PiecesHalfStep(p, it, 0, error)
+      call PiecesHalfStep(p, it, 1, error)
     end do
     different = Differing(c, p, all)
     do m = 1, size(p)
@@ -80,75 +71,6 @@ contains
                  nt)//' numbers of fields, map and traces differ from those of the undivided grid, must be 0')
     end if
   end subroutine Compare
-
-  !> Piece m of the grid, from 1, x fastest.
-  subroutine Subdomain(c, cut, m, p)
-    type(case3d_t), intent(in) :: c
-    integer, intent(in) :: cut(3), m
-    type(piece_t), intent(inout) :: p
-    integer :: place(3), a, side, next(3)
-    place = [modulo(m - 1, cut(1)), modulo((m - 1)/cut(1), cut(2)), (m - 1)/(cut(1)*cut(2))]
-    p%grid = c%grid
-    p%grid%first = 1 + place*c%grid%n/cut
-    p%grid%n = (place + 1)*c%grid%n/cut - place*c%grid%n/cut
-    do side = 1, 6
-      a = (side + 1)/2
-      if (cut(a) == 1) cycle
-      next = place
-      next(a) = place(a) + merge(-1, 1, modulo(side, 2) == 1)
-      if ((next(a) < 0 .or. next(a) >= cut(a)) .and. c%grid%side(side) /= side_periodic) cycle
-      next(a) = modulo(next(a), cut(a))
-      p%grid%side(side) = side_neighbour
-      p%neighbour(side) = 1 + next(1) + cut(1)*(next(2) + cut(2)*next(3))
-    end do
-    p%grid%layer = Fd3dLayerWidths(p%grid, c%width)
-  end subroutine Subdomain
-
-  !> Rim first, then the rest while halos would travel; every other step in a piece.
-  subroutine HalfStep(p, it, what)
-    type(piece_t), intent(inout) :: p(:)
-    integer, intent(in) :: it, what
-    integer :: m
-    do m = 1, size(p)
-      call Advance(p(m)%h, it, what, merge(part_rim, part_all, modulo(it, 2) == 1))
-    end do
-    if (modulo(it, 2) == 0) then
-      call Exchange(p, what)
-      return
-    end if
-    do m = 1, size(p)
-      call Advance(p(m)%h, it, what, part_inner)
-    end do
-    call Exchange(p, what)
-  end subroutine HalfStep
-
-  subroutine Advance(h, it, what, part)
-    type(c_ptr), intent(in) :: h
-    integer, intent(in) :: it, what, part
-    if (allocated(error)) return
-    if (what == 0) then
-      call FailFromC(fd3d_velocity(h, it, part), error)
-    else
-      call FailFromC(fd3d_stress(h, it, part), error)
-    end if
-  end subroutine Advance
-
-  subroutine Exchange(p, what)
-    type(piece_t), intent(inout) :: p(:)
-    integer, intent(in) :: what
-    real(sp), allocatable :: row(:)
-    integer :: m, side, opposite
-    do m = 1, size(p)
-      do side = 1, 6
-        if (p(m)%neighbour(side) == 0 .or. allocated(error)) cycle
-        opposite = side + merge(1, -1, modulo(side, 2) == 1)
-        allocate (row(fd3d_halo_size(p(m)%h, side - 1)))
-        call FailFromC(fd3d_halo_get(p(p(m)%neighbour(side))%h, what, opposite - 1, row), error)
-        if (.not. allocated(error)) call FailFromC(fd3d_halo_put(p(m)%h, what, side - 1, row), error)
-        deallocate (row)
-      end do
-    end do
-  end subroutine Exchange
 
   !> Numbers of the pieces that differ from those of the whole: fields, map, and traces of receivers that lie in one piece.
   integer function Differing(c, p, all) result(different)
@@ -174,20 +96,10 @@ contains
       end if
       if (.not. allocated(error)) call FailFromC(handle_traces(p(m)%h, 1, c%nt, traces), error)
       do r = 1, size(c%start) - 1
-        if (InPiece(c, r, lo, hi)) different = different + count(traces(:, r) /= all%traces(:, r))
+        if (PieceHears(c, r, p(m))) different = different + count(traces(:, r) /= all%traces(:, r))
       end do
       deallocate (a, traces)
     end do
   end function Differing
-
-  logical function InPiece(c, r, lo, hi)
-    type(case3d_t), intent(in) :: c
-    integer, intent(in) :: r, lo(3), hi(3)
-    integer :: e
-    InPiece = .true.
-    do e = c%start(r), c%start(r + 1) - 1
-      InPiece = InPiece .and. all([c%ri(e), c%rj(e), c%rk(e)] >= lo .and. [c%ri(e), c%rj(e), c%rk(e)] <= hi)
-    end do
-  end function InPiece
 
 end program t672_fd3d_gpu_halos

@@ -8,7 +8,7 @@
 program t674_fd3d_core
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_field, fd3d_receivers, fd3d_velocity
+  use fd3d_c, only: fd3d_field, fd3d_receivers
   use fd3d_variants_m, only: fd3d_variants
   use fd3dcase_m, only: case3d_t, Case3dDifferent, Case3dDiffers, Case3dFortran, Case3dHandle, Case3dNative, Case3dNew, &
                         Case3dPoints, Case3dResult, Case3dSource, Case3dSteps, kinds_of_sides, result3d_t, SidesName
@@ -170,8 +170,6 @@ contains
     end if
     call FailFromC(fd3d_field(h, 3, stress), error)
     call ClaimFails(error, 'only receivers', what//': a field of stresses is refused')
-    call FailFromC(fd3d_velocity(h, c%nt + 1, 0), error)
-    call ClaimFails(error, 'stepped whole', what//': half a step is refused')
     call FailFromC(handle_reset(h), error)
     if (.not. allocated(error)) call Case3dPoints(h, c, c%grid, error)
     if (.not. allocated(error)) call FailFromC(handle_load(h, 1, half, size(state, kind=c_long_long), state), error)

@@ -1,16 +1,15 @@
 // Scaling of a 3D shot over GPUs, a process each: pieces exchange halos from GPU to GPU or through the host.
 //
-//   fd3d_group_bench              the table: weak 128^3, 256^3, 384^3 a process, elastic and with Q; strong 384^3,
-//   512^3 fd3d_group_bench --quick      weak 128^3 and 256^3, elastic, shorter fd3d_group_bench PROCESSES VARIANT
-//   weak|strong n anelastic [AxBxC]     one case
+// Without words: the table, weak 128^3, 256^3, 384^3 a process, elastic and with Q, strong 384^3 and 512^3; --quick:
+// weak 128^3 and 256^3, elastic, shorter; or one case, see usage(), core being a sparse elastic grid.
 //
 // Processes: as many as there are GPUs, and 2 that share the GPU where there is one (such figures say nothing of
 // scaling). The program starts its processes itself and needs no MPI; they share a piece of host memory. Pieces have 20
 // cells of C-PML beside outer sides, a free surface, half-length 2, no sources and no receivers. `alone`: each process
-// steps a piece of that size and those layers with nothing beyond the sides of neighbours, all at the same time, for
-// the variant `tuned` with a core too; strong: one process the whole grid. A line: microseconds a step of the slowest
-// process, and of them the part that `alone` takes. Ways: ipc, kernels store into the neighbour's memory beside the
-// inner cells; ipc-after, the same after all cells; host, halo_get and halo_put through memory that processes share,
+// steps a piece of that size and those layers with nothing beyond the sides of neighbours, all at the same time;
+// strong: one process the whole grid. A line: microseconds a step of the slowest process, and of them the part that
+// `alone` takes. Ways: ipc, kernels store into the neighbour's memory beside the inner cells; host, into memory of the
+// machine; ipc-after, host-after, the same after all cells; swap, halo_get and halo_put by hosts, as between machines,
 // rim before, inner cells beside.
 #include <algorithm>
 #include <atomic>
@@ -30,14 +29,18 @@ using bench_fd3d::volume, bench_gpu::seconds_now;
 enum { LAYER = 20, HALF_LENGTH = 2, MOST = 8, TICKET = 512, SIDES = 6, WHATS = 2, REPEATS = 5 };
 static const double patience = 60; // seconds
 
-enum way { ALONE, CORE, IPC, IPC_AFTER, HOST };
-static const char *const way_name[] = {"alone", "alone, core", "ipc", "ipc-after", "host"};
+enum way { ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP };
+static const char *const way_name[] = {"alone", "ipc", "ipc-after", "host", "host-after", "swap"};
+enum medium { ELASTIC, CORE, WITH_Q, MEDIA };
+static const char *const medium_name[] = {"elastic", "core", "q"};
 
 struct job {
-    int processes, n[3], parts[3], anelastic;
+    int processes, n[3], parts[3];
+    medium of;
     bool strong;
     const char *variant;
-    double seconds; // of a repetition
+    double seconds;   // of a repetition
+    const char *only; // way; null: all
 };
 
 // --- memory that processes share -------------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ static piece cut(const job &j, int rank, way w) {
             const int side = 2 * a + high;
             const bool outer = at[a] == (high ? j.parts[a] - 1 : 0);
             p.beside[side] = outer ? -1 : rank + (high ? apart[a] : -apart[a]);
-            c.side[side] = outer || w <= CORE ? 1 : 0;
+            c.side[side] = outer || w == ALONE ? 1 : 0;
             c.layer[side] = outer ? LAYER : 0;
         }
     }
@@ -124,8 +127,8 @@ static piece cut(const job &j, int rank, way w) {
         c.layer[4] = 0;
     }
     c.half_length = HALF_LENGTH;
-    c.anelastic = j.anelastic;
-    c.sparse = w == CORE;
+    c.anelastic = j.of == WITH_Q;
+    c.sparse = j.of == CORE;
     c.dt = 0.4f * 10 / (1.74f * 3780);
     memcpy(c.w, bench_fd3d::taylor[HALF_LENGTH - 1], sizeof c.w);
     return p;
@@ -139,7 +142,7 @@ static void *make(const job &j, const piece &p) {
     void *h = fd3d_new(j.variant, &c);
     need(h == nullptr, "new");
     need(fd3d_model(h, v.rho.data(), v.lambda.data(), v.mu.data()), "model");
-    if (j.anelastic) {
+    if (j.of == WITH_Q) {
         float tau[8], y[24] = {}, stiff[8] = {};
         for (int m = 0; m < 8; m++)
             tau[m] = 0.02f * (float)(1 << m), y[m] = 1.0f;
@@ -156,7 +159,7 @@ static void *make(const job &j, const piece &p) {
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 static void open_ways(const job &j, const piece &p, void *h, way w) {
-    need(fd3d_halo_offer(h, w == IPC, patience, TICKET, shared->ticket[p.rank]), "offer");
+    need(fd3d_halo_offer(h, w == IPC || w == HOST, w >= HOST, patience, TICKET, shared->ticket[p.rank]), "offer");
     meet(j.processes);
     for (int side = 0; side < SIDES; side++)
         if (p.beside[side] >= 0)
@@ -186,7 +189,7 @@ static void half_step(const piece &p, void *h, int it, int what) {
 static double run(const job &j, const piece &p, void *h, way w, int it, int n) {
     meet(j.processes);
     const double start = seconds_now();
-    if (w == HOST) {
+    if (w == SWAP) {
         for (int s = it; s < it + n; s++)
             for (int what = 0; what < WHATS; what++)
                 half_step(p, h, s, what);
@@ -203,7 +206,7 @@ static double run(const job &j, const piece &p, void *h, way w, int it, int n) {
     need(handle_peak(h, &value, place), "peak"); // fails where a halo did not come
     if (!(value > 0 && value < 1e30f))
         give_up("the fields are not what they should be: largest velocity %g", (double)value);
-    return w == HOST ? waited : seconds;
+    return w == SWAP ? waited : seconds;
 }
 
 // A process: its median of the repetitions goes to the board.
@@ -218,7 +221,7 @@ static void work(const job &j, int rank, way w) {
         shared->devices = devices;
         need(handle_device(h, sizeof shared->device, shared->device), "device");
     }
-    if (w == IPC || w == IPC_AFTER)
+    if (w != ALONE && w != SWAP)
         open_ways(j, p, h, w);
     int it = 1, n = 72;
     run(j, p, h, w, it, n); // makes graphs, fills caches
@@ -246,7 +249,7 @@ static void work(const job &j, int rank, way w) {
 static double measure(const job &j, way w) {
     size_t halo = 1;
     for (int rank = 0; rank < j.processes; rank++) {
-        const piece p = cut(j, rank, HOST);
+        const piece p = cut(j, rank, SWAP);
         const size_t n[3] = {(size_t)p.cfg.n[0], (size_t)p.cfg.n[1], (size_t)p.cfg.n[2]};
         for (int a = 0; a < 3; a++)
             halo = std::max(halo, 3 * HALF_LENGTH * n[(a + 1) % 3] * n[(a + 2) % 3]);
@@ -309,16 +312,20 @@ static void line(const job &j, way w, double step, double alone) {
 static void one(const job &j) {
     printf("%s %s: %d process%s, %dx%dx%d, %s %d x %d x %d, %s\n", j.variant, j.strong ? "strong" : "weak", j.processes,
            j.processes == 1 ? "" : "es", j.parts[0], j.parts[1], j.parts[2], j.strong ? "all" : "each", j.n[0], j.n[1],
-           j.n[2], j.anelastic ? "with Q" : "elastic");
+           j.n[2], medium_name[j.of]);
     job single = j;
     if (j.strong)
         single.processes = single.parts[0] = single.parts[1] = single.parts[2] = 1;
-    const double alone = measure(single, ALONE);
-    line(single, ALONE, alone, 0);
-    if (strcmp(j.variant, "tuned") == 0)
-        line(single, CORE, measure(single, CORE), alone);
-    for (way w : {IPC, IPC_AFTER, HOST})
-        line(j, w, measure(j, w), alone);
+    double alone = 0;
+    for (way w : {ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP}) {
+        if (j.only != nullptr && strcmp(j.only, way_name[w]) != 0)
+            continue;
+        const job &of = w == ALONE ? single : j;
+        const double step = measure(of, w);
+        line(of, w, step, alone);
+        if (w == ALONE)
+            alone = step;
+    }
 }
 
 // Number of GPUs, as a child sees them: the parent must not ask.
@@ -351,30 +358,34 @@ static void choose_parts(job *j) {
 }
 
 static int usage() {
-    fprintf(stderr, "usage: fd3d_group_bench [--quick | PROCESSES VARIANT weak|strong n anelastic [AxBxC]]\n");
+    fprintf(stderr,
+            "usage: fd3d_group_bench [--quick | PROCESSES VARIANT weak|strong n elastic|core|q [AxBxC [WAY]]]\n");
     return 1;
 }
 
 int main(int argc, char **argv) {
     const bool quick = argc == 2 && strcmp(argv[1], "--quick") == 0;
-    if (argc != 1 && !quick && argc != 6 && argc != 7)
+    if (argc != 1 && !quick && (argc < 6 || argc > 8))
         return usage();
     const int devices = count_devices();
     if (devices == 0)
         return bench_gpu::unable();
     job j = {};
-    j.seconds = quick ? 0.2 : 0.5;
+    j.seconds = quick ? 0.1 : 0.25;
     if (argc >= 6) {
         j.processes = atoi(argv[1]);
         j.variant = argv[2];
         j.strong = strcmp(argv[3], "strong") == 0;
         j.n[0] = j.n[1] = j.n[2] = atoi(argv[4]);
-        j.anelastic = atoi(argv[5]) != 0;
-        if (j.processes < 1 || j.processes > MOST || j.n[0] < 48 || j.n[0] > 2048)
+        while (j.of < MEDIA && strcmp(argv[5], medium_name[j.of]) != 0)
+            j.of = (medium)(j.of + 1);
+        if (j.of == MEDIA || j.processes < 1 || j.processes > MOST || j.n[0] < 48 || j.n[0] > 2048)
             return usage();
         choose_parts(&j);
-        if (argc == 7 && (sscanf(argv[6], "%dx%dx%d", &j.parts[0], &j.parts[1], &j.parts[2]) != 3 || j.parts[0] < 1 ||
-                          j.parts[1] < 1 || j.parts[2] < 1 || j.parts[0] * j.parts[1] * j.parts[2] != j.processes))
+        if (argc > 7)
+            j.only = argv[7];
+        if (argc > 6 && (sscanf(argv[6], "%dx%dx%d", &j.parts[0], &j.parts[1], &j.parts[2]) != 3 || j.parts[0] < 1 ||
+                         j.parts[1] < 1 || j.parts[2] < 1 || j.parts[0] * j.parts[1] * j.parts[2] != j.processes))
             return usage();
         one(j);
         return failures > 0;
@@ -385,13 +396,14 @@ int main(int argc, char **argv) {
         printf("one GPU, which two processes share: this says that it works, not how it scales\n");
     choose_parts(&j);
     for (int n : {128, 256, 384})
-        for (j.anelastic = 0; j.anelastic < (quick ? 1 : 2); j.anelastic++)
-            if (!quick || n < 384) {
+        for (medium of : {ELASTIC, CORE, WITH_Q})
+            if (quick ? of == ELASTIC && n < 384 : of != CORE || n > 256) {
+                j.of = of;
                 j.n[0] = j.n[1] = j.n[2] = n;
                 one(j);
             }
     j.strong = true;
-    j.anelastic = 0;
+    j.of = CORE;
     for (int n : {384, 512})
         if (!quick) {
             j.n[0] = j.n[1] = j.n[2] = n;

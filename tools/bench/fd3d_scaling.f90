@@ -19,7 +19,7 @@ program fd3d_scaling
   use fd3d_variants_m, only: fd3d_variants
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
   use kinds_m, only: dp, sp
-  use partners_m, only: by_gpu
+  use partners_m, only: by_gpu, by_pinned
   use protocol_m, only: Barrier
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use scheme3d_m, only: halo_host, halo_ipc, halo_mpi, halo_words, scheme3d_t
@@ -233,7 +233,7 @@ contains
       light = product(real(max(0, high - low + 1), dp))
       inner = light*costs%core
       compute = inner + (product(real(n, dp)) - light)*costs%layer + merge(4, 2, overlap)*costs%launch
-      if (overlap .and. any(solver%partners%carried == by_gpu)) then
+      if (overlap .and. any(solver%partners%carried == by_gpu .or. solver%partners%carried == by_pinned)) then
         compute = compute + max(0.0_dp, exchange + messages*costs%message - inner)
       else
         compute = compute + exchange + merge(0, messages, overlap)*costs%message

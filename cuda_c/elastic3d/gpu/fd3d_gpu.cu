@@ -226,22 +226,28 @@ static int map(fd3d *fd, float *out) {
 
 // --- time ----------------------------------------------------------------------------------------------------------
 
-static int half_step(fd3d_gpu *o, int what, int part) {
+// Cells of a part, when what stands behind our own sides is there; the core with those that are not the rim.
+static int update(fd3d_gpu *o, int what, int part) {
     const int length = o->cfg->half_length - 1;
-    if (part != FD3D_INNER)
-        TRY(fd3d_gpu_edges(o, what));
     const auto stresses = o->cfg->anelastic == FD3D_ALL_TOGETHER ? fd3d_gpu_stress_together : o->kind->stress[length];
     TRY(what == 0 ? o->kind->velocity[length](o, part) : stresses(o, part));
-    if (o->core.on)
-        TRY(what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o));
-    return fd3d_gpu_inject(o, what, part);
+    TRY(fd3d_gpu_inject(o, what, part));
+    if (!o->core.on || part == FD3D_RIM)
+        return 0;
+    return what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o);
+}
+
+static int half_step(fd3d_gpu *o, int what, int part) {
+    if (part != FD3D_INNER)
+        TRY(fd3d_gpu_edges(o, what));
+    return update(o, what, part);
 }
 
 static int step(void *self) {
     fd3d_gpu *o = (fd3d_gpu *)self;
     TRY(fd3d_gpu_tick(o));
     for (int what = 0; what < 2; what++)
-        TRY(o->link.open ? fd3d_gpu_half_step_swapped(o, what, half_step) : half_step(o, what, FD3D_ALL));
+        TRY(o->link.open ? fd3d_gpu_half_step_swapped(o, what, update) : half_step(o, what, FD3D_ALL));
     return fd3d_gpu_end_step(o);
 }
 
@@ -278,9 +284,12 @@ static int velocity(fd3d *fd, int it, int part) {
         fd->h.first = it;
     if (part != FD3D_INNER) {
         TRY(begin(&fd->h, it, 1));
+        TRY(fd3d_gpu_core_begin(o));
         TRY(fd3d_gpu_tick(o));
     }
-    return half_step(o, 0, part);
+    TRY(half_step(o, 0, part));
+    o->core.partly = part == FD3D_RIM;
+    return 0;
 }
 
 static int stress(fd3d *fd, int, int part, float *) {

@@ -76,6 +76,7 @@ typedef struct fd3d_gpu_core {
     int on;                              /* there is one */
     int begun;                           /* steps were taken since the last reset: it stays where it is, or away */
     int ahead;                           /* its next velocities are known */
+    int partly;                          /* of the newest velocities those of the rim are known, in the second set */
     int rock[2];                         /* planes without fluid or air: the first, the one behind the last */
     fd3d_gpu_range box;                  /* but for holes: around sources, around receivers of stresses */
     fd3d_gpu_range hole[FD3D_GPU_HOLES]; /* within the box, apart from each other */
@@ -132,7 +133,7 @@ struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one
     const fd3d_cfg *cfg;
     int block[3];                        /* cells of one, as kind->shape unless tuned */
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
-    fd3d_gpu_boxes kept;                 /* cells whose stresses are kept, where there is a core */
+    fd3d_gpu_boxes kept[3];              /* of each part, where there is a core: cells whose stresses are kept */
     fd3d_gpu_core core;
     size_t count;                    /* of a field with its frame */
     ptrdiff_t origin;                /* cell (0,0,0) in it */
@@ -192,9 +193,9 @@ typedef enum fd3d_gpu_way { FD3D_GPU_OUT, FD3D_GPU_IN, FD3D_GPU_INVERTED } fd3d_
 int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], size_t first, size_t count, float *row,
                   fd3d_gpu_way way);
 
-/* fd3d_gpu_swap.cu: half a step with the exchange of rims; numbers that go through each side, 0 where it has no
- * neighbour. */
-int fd3d_gpu_half_step_swapped(fd3d_gpu *o, int what, int (*half_step)(fd3d_gpu *o, int what, int part));
+/* fd3d_gpu_swap.cu: half a step with the exchange of rims, by `update` of the cells of a part; numbers that go through
+ * each side, 0 where it has no neighbour. */
+int fd3d_gpu_half_step_swapped(fd3d_gpu *o, int what, int (*update)(fd3d_gpu *o, int what, int part));
 void fd3d_gpu_link_counts(const fd3d_cfg *cfg, size_t count[GPU_SIDES]);
 
 /* fd3d_gpu_points.cu: lists to the device; parts of a time step. */

@@ -79,19 +79,18 @@ static void sort_rows(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, box lean) {
     }
 }
 
-// All cells outside of the core and those in holes in it; `wider`: and those as near to them.
-static void sort_outside(fd3d_gpu *o, fd3d_gpu_boxes *to, int wider, const box &lean) {
+// Cells of b, in which the core lies, outside of it and those in holes in it; `wider`: and those as near to them.
+static void sort_outside(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, int wider, const box &lean) {
     const fd3d_gpu_core &c = o->core;
-    const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}};
     box core;
     to->n = to->first[0] = 0;
     for (int a = 0; a < 3; a++) {
         core.lo[a] = c.box.lo[a] + wider;
         core.hi[a] = c.box.hi[a] - wider;
     }
-    split(all, core, [&](const box &b) {
-        if (!empty(b))
-            sort_rows(o, to, b, lean);
+    split(b, core, [&](const box &outside) {
+        if (!empty(outside))
+            sort_rows(o, to, outside, lean);
     });
     for (int h = 0; h < c.holes; h++) {
         box hole;
@@ -126,13 +125,15 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
                 if (!empty(b))
                     sort(b);
             });
-        else if (o->core.on && part == FD3D_ALL)
-            sort_outside(o, plain, 0, lean);
+        else if (o->core.on)
+            sort_outside(o, plain, whole, 0, lean);
         else if (o->kind->apart)
             sort_rows(o, plain, whole, lean);
         else
             sort(whole);
+        if (o->core.on && part == FD3D_RIM)
+            o->kept[part] = *plain;
+        else if (o->core.on)
+            sort_outside(o, &o->kept[part], whole, FD3D_GPU_REACH, lean);
     }
-    if (o->core.on)
-        sort_outside(o, &o->kept, FD3D_GPU_REACH, lean);
 }

@@ -9,6 +9,9 @@
  *   +-----------------------+               where the core's already are; then the sets change places;
  *                               stresses:   of cells outside; those of the core grow into a and the second set.
  *
+ * Beside a neighbour the rim of the velocities goes into the second set before the others do, and is given away from
+ * there; the core begins as far from that side as from any other, so it needs nothing of the neighbour.
+ *
  * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
  * core as near to others keep their stresses as those do, and no source and no layer may be as near from outside.
  *
@@ -251,7 +254,7 @@ int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const 
 int fd3d_gpu_core_reset(fd3d_gpu *o) {
     if (o->core.v == nullptr)
         return 0;
-    o->core.begun = o->core.ahead = 0;
+    o->core.begun = o->core.ahead = o->core.partly = 0;
     fd3d_gpu_set_pointers(o);
     CUDA_TRY(cudaMemsetAsync(o->core.a, 0, 3 * o->count * sizeof(float), o->queue.stream));
     return 0;

@@ -8,44 +8,48 @@ static size_t cells_in(const int lo[3], const int hi[3]) {
     return cells;
 }
 
-static int get_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], float *out) {
+static int get_box(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], float *out) {
     const size_t all = cells_in(lo, hi);
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
-        TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_OUT));
+        TRY(fd3d_gpu_copy(o, field, lo, hi, done, count, o->buffer, FD3D_GPU_OUT));
         TRY(gpu_download(&o->queue, out + done, o->buffer, count * sizeof(float)));
     }
     return 0;
 }
 
-static int set_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], const float *in) {
+static int set_box(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], const float *in) {
     const size_t all = cells_in(lo, hi);
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
         TRY(gpu_upload(&o->queue, o->buffer, in + done, count * sizeof(float)));
-        TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_IN));
+        TRY(fd3d_gpu_copy(o, field, lo, hi, done, count, o->buffer, FD3D_GPU_IN));
     }
     return 0;
 }
 
 int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out) {
-    return get_box(fd3d_gpu_own(&fd->h), field, lo, hi, out);
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    return get_box(o, o->grid.f[field], lo, hi, out);
 }
 
 int fd3d_gpu_set(handle *h, int field, const float *in) {
     const int lo[3] = {0, 0, 0};
-    fd3d_gpu_own(h)->core.ahead = 0;
-    return set_box(fd3d_gpu_own(h), field, lo, h->n, in);
+    fd3d_gpu *o = fd3d_gpu_own(h);
+    o->core.ahead = o->core.partly = 0;
+    return set_box(o, o->grid.f[field], lo, h->n, in);
 }
 
 int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in) {
-    int lo[3], hi[3], field[3];
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    int lo[3], hi[3], number[3];
     fd3d_halo_box(&fd->cfg, side, out != nullptr, lo, hi);
-    fd3d_halo_fields(what, side, field);
+    fd3d_halo_fields(what, side, number);
     const size_t cells = cells_in(lo, hi);
-    for (size_t f = 0; f < 3; f++)
-        TRY(out != nullptr ? get_box(fd3d_gpu_own(&fd->h), field[f], lo, hi, out + f * cells)
-                           : set_box(fd3d_gpu_own(&fd->h), field[f], lo, hi, in + f * cells));
+    for (size_t f = 0; f < 3; f++) {
+        float *field = what == 0 && o->core.partly ? o->grid.next_v[f] : o->grid.f[number[f]];
+        TRY(out != nullptr ? get_box(o, field, lo, hi, out + f * cells) : set_box(o, field, lo, hi, in + f * cells));
+    }
     return 0;
 }
 

@@ -121,7 +121,7 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
     inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(
-        *s, o->step_sources, what == 0 ? o->grid.f[FD3D_VX] : o->fields + o->origin, from, to, part);
+        *s, o->step_sources, what == 0 ? o->grid.next_v[0] : o->fields + o->origin, from, to, part);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

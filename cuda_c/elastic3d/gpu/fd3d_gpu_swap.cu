@@ -1,8 +1,8 @@
 // Subdomains on GPUs give each other their rims while time steps run: kernels pack what a neighbour needs straight into
 // its memory (gpu_link.h), wait for what it gives, and put that into the halo.
 //
-//   queue        rim of velocities ----------> inner velocities ------------------> rim of stresses --> ...
-//   link                           \-> store, flag | wait for the neighbour's, halo /
+//   queue        inner velocities -------------------------------------------> inner stresses --> ...
+//   link         \-> rim, store, flag | wait for the neighbour's, halo -/      \-> ...
 //
 // A buffer is free when it is stored into: its neighbour stores velocities of the next step after it has seen this
 // step's stresses, which this subdomain stores after it has read the velocities before; stresses likewise. Halos are
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(THREADS) unpack(sides all, gpu_link_wai
             float value[EACH];
 #pragma unroll
             for (unsigned e = 0; e < EACH; e++)
-                value[e] = n + e * stride < f.cells ? __ldcg(from + n + e * stride) : 0;
+                value[e] = n + e * stride < f.cells ? load_given(from + n + e * stride) : 0;
 #pragma unroll
             for (unsigned e = 0; e < EACH; e++)
                 if (n + e * stride < f.cells)
@@ -82,14 +82,14 @@ static __global__ void __launch_bounds__(THREADS) unpack(sides all, gpu_link_wai
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
-static face face_of(const fd3d_gpu *o, int what, int side, int own) {
+static face face_of(const fd3d_gpu *o, int what, int side, int own, float *const velocities[3]) {
     const fd3d_gpu_grid *g = &o->grid;
     int lo[3], hi[3], field[3];
     face f = {};
     fd3d_halo_box(o->cfg, side, own, lo, hi);
     fd3d_halo_fields(what, side, field);
     for (int c = 0; c < 3; c++)
-        f.at[c] = g->f[field[c]] + lo[2] * g->z + lo[1] * g->y + lo[0];
+        f.at[c] = (what == 0 ? velocities[c] : g->f[field[c]]) + lo[2] * g->z + lo[1] * g->y + lo[0];
     f.y = g->y;
     f.z = g->z;
     f.wide = (unsigned)(hi[0] - lo[0]);
@@ -99,14 +99,14 @@ static face face_of(const fd3d_gpu *o, int what, int side, int own) {
 }
 
 // The sides that are open; the number of them. Blocks of a launch: so many for each.
-static int collect(const fd3d_gpu *o, int what, int own, sides *all, unsigned *blocks) {
+static int collect(const fd3d_gpu *o, int what, int own, float *const velocities[3], sides *all, unsigned *blocks) {
     int n = 0;
     unsigned most = 1;
     *all = {};
     for (int side = 0; side < GPU_SIDES; side++)
         if (o->link.open & 1 << side) {
             all->side[n] = o->link.side[side];
-            all->box[n] = face_of(o, what, side, own);
+            all->box[n] = face_of(o, what, side, own, velocities);
             most = all->box[n].cells > most ? all->box[n].cells : most;
             n++;
         }
@@ -118,31 +118,43 @@ static int collect(const fd3d_gpu *o, int what, int own, sides *all, unsigned *b
     return n;
 }
 
-// The rim is there: gives it away, and takes what comes.
-static int swap_rims(fd3d_gpu *o, int what) {
+// The rim is there, of velocities in the set given: gives it away, and takes what comes.
+static int swap_rims(fd3d_gpu *o, int what, float *const velocities[3], cudaStream_t stream) {
     sides own, halo;
     unsigned blocks;
-    cudaStream_t stream;
-    const unsigned n = (unsigned)collect(o, what, 1, &own, &blocks);
-    collect(o, what, 0, &halo, &blocks);
-    TRY(gpu_link_fork(&o->queue, &o->link, &stream));
+    const unsigned n = (unsigned)collect(o, what, 1, velocities, &own, &blocks);
+    collect(o, what, 0, velocities, &halo, &blocks);
     store<<<dim3(blocks, n), THREADS, 0, stream>>>(own, o->link.common, what);
     CUDA_TRY(cudaGetLastError());
     await<<<n, 32, 0, stream>>>(halo, o->link.common, what);
     CUDA_TRY(cudaGetLastError());
     unpack<<<dim3(blocks, n), THREADS, 0, stream>>>(halo, o->link.common, what);
     CUDA_TRY(cudaGetLastError());
-    return gpu_link_joins(&o->queue, &o->link);
+    return 0;
 }
 
-int fd3d_gpu_half_step_swapped(fd3d_gpu *o, int what, int (*half_step)(fd3d_gpu *o, int what, int part)) {
+// The rim's kernels are launched on the link's stream, beside those of the inner cells: they read nothing of each
+// other's.
+static int rim_beside(fd3d_gpu *o, int what, int (*update)(fd3d_gpu *o, int what, int part), cudaStream_t stream) {
+    const cudaStream_t queue = o->queue.stream;
+    o->queue.stream = stream;
+    const int rc = update(o, what, FD3D_RIM);
+    o->queue.stream = queue;
+    return rc;
+}
+
+int fd3d_gpu_half_step_swapped(fd3d_gpu *o, int what, int (*update)(fd3d_gpu *o, int what, int part)) {
+    cudaStream_t stream;
+    TRY(fd3d_gpu_edges(o, what));
     if (!o->link.beside) {
-        TRY(half_step(o, what, FD3D_ALL));
-        return swap_rims(o, what);
+        TRY(update(o, what, FD3D_ALL));
+        return swap_rims(o, what, o->grid.f, o->queue.stream);
     }
-    TRY(half_step(o, what, FD3D_RIM));
-    TRY(swap_rims(o, what));
-    TRY(half_step(o, what, FD3D_INNER));
+    TRY(gpu_link_fork(&o->queue, &o->link, &stream));
+    TRY(rim_beside(o, what, update, stream));
+    TRY(swap_rims(o, what, o->grid.next_v, stream));
+    TRY(gpu_link_joins(&o->queue, &o->link));
+    TRY(update(o, what, FD3D_INNER));
     return gpu_link_join(&o->queue, &o->link);
 }
 
@@ -158,10 +170,11 @@ void fd3d_gpu_link_counts(const fd3d_cfg *cfg, size_t count[GPU_SIDES]) {
     }
 }
 
-static int offer(fd3d *fd, int beside, double seconds, int length, char *ticket) {
+static int offer(fd3d *fd, int beside, int host, double seconds, int length, char *ticket) {
     fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     size_t count[GPU_SIDES];
     fd3d_gpu_link_counts(&fd->cfg, count);
+    o->link.hosted = host;
     return gpu_link_offer(&o->queue, &o->link, count, beside, seconds, length, ticket);
 }
 
@@ -173,9 +186,12 @@ static int open_side(fd3d *fd, int side, int length, const char *ticket) {
 // Rims as they are, of steps up to 0.
 static int trial_step(void *self) {
     fd3d_gpu *o = (fd3d_gpu *)self;
+    cudaStream_t stream;
     TRY(fd3d_gpu_tick(o));
     for (int what = 0; what < GPU_WHATS; what++) {
-        TRY(swap_rims(o, what));
+        TRY(gpu_link_fork(&o->queue, &o->link, &stream));
+        TRY(swap_rims(o, what, o->grid.f, stream));
+        TRY(gpu_link_joins(&o->queue, &o->link));
         TRY(gpu_link_join(&o->queue, &o->link));
     }
     return 0;

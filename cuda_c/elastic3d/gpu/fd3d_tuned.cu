@@ -258,7 +258,7 @@ template <int L> static int velocity_step(fd3d_gpu *o, int part) {
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    const fd3d_gpu_boxes *list = o->core.on ? &o->kept : &o->plain[part];
+    const fd3d_gpu_boxes *list = o->core.on ? &o->kept[part] : &o->plain[part];
     return o->cfg->anelastic ? launch_all(o, list, stress<L, 3, true>) : launch_all(o, list, stress<L, 4, false>);
 }
 
