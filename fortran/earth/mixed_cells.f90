@@ -1,12 +1,13 @@
 !> The medium of a cell of the grid that holds several pieces of earth. A cell is what most of it is: air, a fluid or rock. It has
 !> the mean density of that part, and elastic moduli by the mean of their reciprocals, which is what a wave across thin layers
 !> sees; 1/Q by its mean. So a coast or a sea floor on the grid runs along faces of cells, and no cell is half water. The spread of
-!> moduli in it tells what waves along a contact miss, which contact_cells.f90 gives to the cells beside it.
+!> moduli in it tells what waves along a contact miss, which contact_cells.f90 gives to the cells beside it, the share of fluid in it
+!> where a sea floor is, which sea_floor.f90 makes up for.
 module mixed_cells_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: mixed_cell_t, MixedCellAdd, MixedCellMedium, MixedCellSpread, medium_parts
+  public :: mixed_cell_t, MixedCellAdd, MixedCellMedium, MixedCellSpread, MixedCellWater, medium_parts
 
   integer, parameter :: medium_parts = 5      !< vp, vs [m/s], rho [kg/m3], 1/Qp, 1/Qs; all 0 in air
   integer, parameter :: air = 1, fluid = 2, rock = 3
@@ -89,5 +90,12 @@ contains
     variance = mixture%square/w - off**2
     where (variance < rounding) variance = 0
   end subroutine MixedCellSpread
+
+  !> Share of fluid in the cell; -1 where air is in it.
+  pure real(dp) function MixedCellWater(mixture) result(share)
+    type(mixed_cell_t), intent(in) :: mixture
+    share = -1
+    if (.not. mixture%weight(air) > 0 .and. sum(mixture%weight) > 0) share = mixture%weight(fluid)/sum(mixture%weight)
+  end function MixedCellWater
 
 end module mixed_cells_m

@@ -6,11 +6,12 @@ module model3d_window_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t
-  use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, MixedCellSpread, mixed_cell_t
+  use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, MixedCellSpread, MixedCellWater, mixed_cell_t
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, RegridAxis
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck
   use model_samples_m, only: part_t
+  use sea_floor_m, only: floor_reach, FloorAdd, FloorBegin, FloorFinish, sea_floor_t
   use shot_m, only: shot_t
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
@@ -195,24 +196,29 @@ contains
       call Fail(error, 'out of memory for '//Str(4.0e-9_dp*parts*product(real(box%high - box%low + 1, dp)), 3)// &
                 ' GB of a window')
     else if (earth%layers%n > 0) then
-      call FillLayers(earth%layers, box, window)
+      call FillLayers(earth%layers, earth%vmax, box, window)
     else
       call FillVolumes(earth, job, box, window, error)
     end if
   end subroutine Model3dFill
 
-  subroutine FillLayers(layers, box, window)
+  subroutine FillLayers(layers, fastest, box, window)
     type(flat_layers_t), intent(in) :: layers
+    real(dp), intent(in) :: fastest
     type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     type(contact_cells_t) :: contacts
+    type(sea_floor_t) :: floors
     type(mixed_cell_t) :: mixture
-    real(sp) :: medium(1, 1, medium_parts), plane(1, 1, medium_parts, 0:contact_reach)
-    real(dp) :: above, below, part, bottom, mean(2), variance(2)
-    integer :: k, l, p
-    plane = 0
+    real(sp), allocatable :: column(:, :, :, :)
+    real(sp) :: medium(medium_parts, 1, 1)
+    real(dp) :: above, below, part, bottom, mean(2), variance(2), water(1, 1)
+    integer :: k, l, k0
+    k0 = max(1, box%low(3) - floor_reach)
+    allocate (column(1, 1, box%low(3):box%high(3), size(window%medium, 4)))
     call ContactsBegin(contacts, 1, 1)
-    do k = max(1, box%low(3) - contact_reach), box%high(3) + contact_reach
+    call FloorBegin(floors, 1, 1, fastest)
+    do k = k0, box%high(3) + floor_reach
       mixture = mixed_cell_t()
       above = window%z0 + (k - 1)*window%dz
       below = above + window%dz
@@ -224,12 +230,17 @@ contains
       end do
       call MixedCellSpread(mixture, mean, variance)
       call ContactsAdd(contacts, reshape(real(mean, sp), [2, 1, 1]), reshape(real(variance, sp), [2, 1, 1]))
-      plane(1, 1, :, modulo(k, contact_reach + 1)) = MixedCellMedium(mixture)
-      if (k - contact_reach < box%low(3)) cycle
-      medium = plane(:, :, :, modulo(k - contact_reach, contact_reach + 1))
-      call ContactsFinish(contacts, 1, 1, medium)
-      do p = 1, size(window%medium, 4)
-        window%medium(:, :, k - contact_reach, p) = medium(1, 1, p)
+      medium(:, 1, 1) = MixedCellMedium(mixture)
+      water = MixedCellWater(mixture)
+      call FloorAdd(floors, water, medium)
+      if (k >= box%low(3) .and. k <= box%high(3)) column(1, 1, k, :) = medium(:size(column, 4), 1, 1)
+      l = k - contact_reach
+      if (l >= box%low(3) .and. l <= box%high(3)) call ContactsFinish(contacts, 1, 1, column(:, :, l, :))
+      call FloorFinish(floors, 1, 1, box%low(3) - k0 + 1, column)
+    end do
+    do k = box%low(3), box%high(3)
+      do l = 1, size(column, 4)
+        window%medium(:, :, k, l) = column(1, 1, k, l)
       end do
     end do
   end subroutine FillLayers
@@ -245,6 +256,7 @@ contains
     type(part_t) :: part
     type(axis_t) :: axes(3)
     type(contact_cells_t) :: contacts
+    type(sea_floor_t) :: floors
     type(box_t) :: wide
     integer :: k, last, n(3), layers
     logical :: mixes
@@ -252,8 +264,8 @@ contains
     call MakeAxes(earth, job, window, wide, axes)
     mixes = job%regrid /= 'nearest' .and. all([window%dx, window%dy, window%dz] > earth%d*(1 - on_face))
     if (mixes) then
-      wide = box_t(box%low - contact_reach, box%high + contact_reach)       ! beyond the model its outermost cells go on,
-      wide%low(3) = max(1, wide%low(3))                                     ! but nothing does above its top
+      wide = box_t(box%low - [contact_reach, contact_reach, floor_reach], box%high + [contact_reach, contact_reach, floor_reach])
+      wide%low(3) = max(1, wide%low(3))                                     ! beyond the model its outermost cells go on, but not above its top
       call MakeAxes(earth, job, window, wide, axes)
       mixes = any([any(axes(1)%count > 1), any(axes(2)%count > 1), any(axes(3)%count > 1)])
       if (.not. mixes) wide = box
@@ -261,8 +273,9 @@ contains
     end if
     n = wide%high - wide%low + 1
     if (mixes) call ContactsBegin(contacts, n(1), n(2))
+    if (mixes) call FloorBegin(floors, n(1), n(2), earth%vmax)
     if (.not. earth%on_disk) then
-      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, window, error)
+      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, floors, window, error)
       return
     end if
     part%low(2) = minval(axes(2)%first)
@@ -279,7 +292,7 @@ contains
       part%high(3) = LastOf(axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
       if (.not. allocated(error)) &
-        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, window, error)
+        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, window, error)
       k = last + 1
     end do
   end subroutine FillVolumes
@@ -311,7 +324,7 @@ contains
   !> Makes layers k0 .. k1 of those that `axes` make of the cells `wide`, from samples, which must have the checksums of the model,
   !> and fills those cells of the window that lie in the box and are then known: of cells that mix media (`mixes`), layers are known
   !> that lie two above the last one made.
-  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, window, error)
+  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, floors, window, error)
     type(model3d_t), intent(in) :: earth
     type(model_checksum_t), intent(in) :: checksum(:)
     type(axis_t), intent(in) :: axes(3)
@@ -319,30 +332,35 @@ contains
     integer, intent(in) :: k0, k1
     logical, intent(in) :: mixes
     type(contact_cells_t), intent(inout) :: contacts
+    type(sea_floor_t), intent(inout) :: floors
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: u(:, :, :), v(:, :, :)
-    real(sp) :: medium(medium_parts)
-    integer :: i, j, k, rows, parts, c(3)
+    real(sp), allocatable :: u(:, :, :), v(:, :, :), medium(:, :, :)
+    real(dp), allocatable :: water(:, :)
+    integer :: i, j, k, rows, parts, c(3), at(3)
     parts = size(window%medium, 4)
     rows = earth%part%high(2) - earth%part%low(2) + 1
     associate (x => axes(1), y => axes(2), z => axes(3))
       allocate (u(2, size(x%first), size(y%first)), v(2, size(x%first), size(y%first)), source=0.0_sp)
+      allocate (medium(medium_parts, size(x%first), size(y%first)), source=0.0_sp)
+      allocate (water(size(x%first), size(y%first)), source=0.0_dp)
+      at = box%low - wide%low + 1
       do k = k0, k1
         call CheckRows(z%first(k), LastOf(z, k))
         if (allocated(error)) return
         do j = 1, size(y%first)
           do i = 1, size(x%first)
-            call Cell(i, j, k, medium, u(:, i, j), v(:, i, j))
+            call Cell(i, j, k, medium(:, i, j), water(i, j), u(:, i, j), v(:, i, j))
             c = wide%low + [i, j, k] - 1
-            if (all(c >= box%low .and. c <= box%high)) window%medium(c(1), c(2), c(3), :) = medium(:parts)
+            if (all(c >= box%low .and. c <= box%high)) window%medium(c(1), c(2), c(3), :) = medium(:parts, i, j)
           end do
         end do
         if (.not. mixes) cycle
         call ContactsAdd(contacts, u, v)
         c = wide%low + k - 1 - contact_reach
-        if (c(3) >= box%low(3)) call ContactsFinish(contacts, box%low(1) - wide%low(1) + 1, box%low(2) - wide%low(2) + 1, &
-                                                    window%medium(:, :, c(3), :))
+        if (c(3) >= box%low(3) .and. c(3) <= box%high(3)) call ContactsFinish(contacts, at(1), at(2), window%medium(:, :, c(3), :))
+        call FloorAdd(floors, water, medium)
+        call FloorFinish(floors, at(1), at(2), at(3), window%medium)
       end do
     end associate
 
@@ -370,18 +388,21 @@ contains
       end do
     end subroutine CheckRows
 
-    !> The medium of a cell by means, and mean and variance of the logarithms of its moduli if these are asked for.
-    pure subroutine Cell(i, j, k, medium, u, v)
+    !> The medium of a cell by means; the share of water, mean and variance of the logarithms of moduli if these are asked for.
+    pure subroutine Cell(i, j, k, medium, water, u, v)
       integer, intent(in) :: i, j, k
       real(sp), intent(out) :: medium(medium_parts), u(2), v(2)
+      real(dp), intent(out) :: water
       type(mixed_cell_t) :: mixture
       real(dp) :: mean(2), variance(2)
       integer :: l, m, n
       u = 0
       v = 0
+      water = 0
       associate (x => axes(1), y => axes(2), z => axes(3))
         if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
           medium = real(Sample(x%first(i), Row(y%first(j), z%first(k))), sp)
+          if (.not. medium(2) > 0) water = merge(1, -1, medium(1) > 0)
           if (mixes .and. medium(2) > 0) u = real(log(real(medium(3), dp)*real(medium(:2), dp)**2), sp)
         else
           do n = 1, z%count(k)
@@ -394,6 +415,7 @@ contains
           end do
           medium = MixedCellMedium(mixture)
           if (.not. mixes) return
+          water = MixedCellWater(mixture)
           call MixedCellSpread(mixture, mean, variance)
           u = real(mean, sp)
           v = real(variance, sp)

@@ -121,14 +121,17 @@ contains
     p = i1*w*g%rho1*p/g%period
   end function WaterPressure
 
-  !> Velocity (x, z) of the ground below the water at (x, 0) from the same source.
-  function FloorVelocity(g, x, zs, w) result(v)
+  !> Velocity (x, z) of the ground below the water at (x, 0), or so deep below it, from the same source.
+  function FloorVelocity(g, x, zs, w, depth) result(v)
     type(ground_t), intent(in) :: g
     real(dp), intent(in) :: x, zs
     complex(dp), intent(in) :: w
+    real(dp), intent(in), optional :: depth
     complex(dp) :: v(2), n1, na, nb, q, slow, p, a, b
-    real(dp) :: k
+    real(dp) :: k, z
     integer :: n
+    z = 0
+    if (present(depth)) z = depth
     v = 0
     do n = -g%waves, g%waves
       k = 2*pi*n/g%period
@@ -139,7 +142,8 @@ contains
       p = i1*w*g%rho1*(1 + (q + 1)/(q - 1))*exp(-n1*zs)/(2*n1)
       slow = 2*k**2 - (w/g%vs)**2
       a = -p*slow/(g%rho*g%vs**2*Rayleigh(g, k, w))        ! of P: no shear stress, and -p is what presses
-      b = 2*i1*k*na*a/slow
+      b = 2*i1*k*na*a/slow*exp(-nb*z)
+      a = a*exp(-na*z)
       v = v + i1*w*[-i1*k*a + nb*b, -na*a - i1*k*b]*Fade(g, n)*exp(-i1*k*x)/g%period
     end do
   end function FloorVelocity
