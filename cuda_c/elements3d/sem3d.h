@@ -84,6 +84,7 @@ typedef struct sem3d_pieces {
     int *gives, *give;              /* (2 ways + 1), (gives[2 ways]) */
     int *takes, *take;              /* likewise */
     int *turn, rim[2][2], inner[2]; /* bricks; of phase f the first with slots to give, the first without, the end */
+    int *colour;                    /* (elements) sums on a GPU go by; null: by their numbers */
     int done;                       /* parts of the step, of the six that sem3d_part does */
     int (*between)(void);           /* called now and then while bricks are computed; or null */
 } sem3d_pieces;
@@ -125,11 +126,12 @@ typedef struct sem3d_verbs {
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
     /* beside lists of points and traces */
     size_t (*need)(const kernel_variant *v, const sem3d_cfg *cfg);
-    int most; /* elements of a brick; 0: SEM3D_BRICK */
-    /* Of a mesh in pieces; null: there are none. part: of one phase; slots: what they hold, 3 or in the fluid 1. */
+    int most;  /* elements of a brick; 0: SEM3D_BRICK */
+    int apart; /* likewise of a piece of a mesh; 0: as the mesh has them */
+    /* Of a mesh in pieces; null: there are none. part: of one phase. */
     int (*part)(sem3d *fd, int it, int fluid, int part, float *trace);
-    void (*get_slots)(const sem3d *fd, int fluid, const int *slot, int n, float *out);
-    void (*set_slots)(sem3d *fd, int fluid, const int *slot, int n, const float *in);
+    int (*give)(sem3d *fd, int fluid, int way, float *out); /* what slots at a way hold, 3 numbers or in the fluid 1 */
+    int (*take)(sem3d *fd, int fluid, int way, const float *in);
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
 

@@ -4,6 +4,7 @@
 
 #include "err.h"
 #include "sem3d.h"
+#include "sem3d_colours.h"
 
 static const sem3d_verbs *verbs(const sem3d *fd) { return (const sem3d_verbs *)fd->h.variant->verbs; }
 
@@ -139,6 +140,41 @@ int sem3d_ways(void *handle, int ways, const int *way, const int *start, const i
     return 0;
 }
 
+/* --- colours ----------------------------------------------------------------------------------------------------- */
+
+static int paint(host_pool *pool, int elements, int *at, const int *given, int low, int high, int *colour) {
+    sem3d_colours c = {0};
+    for (size_t m = 0; m < (size_t)elements * SEM_POINTS; m++) {
+        REQUIRE(given[m] >= low && given[m] < high, "point %d to be coloured, must be %d..%d", given[m] + 1, low + 1,
+                high);
+        at[m] = given[m] - low;
+    }
+    TRY(sem3d_make_colours(pool, elements, SEM_POINTS, at, high - low, &c));
+    for (int k = 0; k < c.n; k++)
+        for (int m = c.first[k]; m < c.first[k + 1]; m++)
+            colour[c.element[m]] = k;
+    return 0;
+}
+
+int sem3d_paint(int elements, const int *given, int low, int high, int *colour) {
+    host_pool pool = {0};
+    int *at = NULL;
+    const int rc = host_alloc(&pool, &at, (size_t)elements * SEM_POINTS, sizeof(int), "colours of elements") ||
+                   paint(&pool, elements, at, given, low, high, colour);
+    host_release_all(&pool);
+    return rc;
+}
+
+int sem3d_coloured(void *handle, const int *colour) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    for (int e = 0; e < fd->cfg.elements; e++)
+        REQUIRE(colour[e] >= 0 && colour[e] < SEM3D_COLOURS, "colour %d of element %d, must be 1..%d", colour[e] + 1,
+                e + 1, SEM3D_COLOURS);
+    return host_copy(&fd->h.memory, &fd->pieces.colour, colour, (size_t)fd->cfg.elements, sizeof *colour,
+                     "colours of elements");
+}
+
 /* --- a step ------------------------------------------------------------------------------------------------------ */
 
 static int check_way(sem3d *fd, int fluid, int way) {
@@ -159,20 +195,14 @@ int sem3d_way_size(void *handle, int fluid, int way, int *out, int *in) {
 
 int sem3d_give(void *handle, int fluid, int way, float *out) {
     sem3d *fd = handle;
-    const sem3d_pieces *p = &fd->pieces;
-    const int f = 2 * way + fluid;
     TRY(check_way(fd, fluid, way));
-    verbs(fd)->get_slots(fd, fluid, p->give + p->gives[f], p->gives[f + 1] - p->gives[f], out);
-    return 0;
+    return verbs(fd)->give(fd, fluid, way, out);
 }
 
 int sem3d_take(void *handle, int fluid, int way, const float *in) {
     sem3d *fd = handle;
-    const sem3d_pieces *p = &fd->pieces;
-    const int f = 2 * way + fluid;
     TRY(check_way(fd, fluid, way));
-    verbs(fd)->set_slots(fd, fluid, p->take + p->takes[f], p->takes[f + 1] - p->takes[f], in);
-    return 0;
+    return verbs(fd)->take(fd, fluid, way, in);
 }
 
 /* Nothing to do there: no bricks in their turn, no points. */
@@ -180,7 +210,7 @@ static int is_empty(const sem3d *fd, int fluid, int part) {
     const sem3d_pieces *p = &fd->pieces;
     if (part != SEM3D_SHARED)
         return p->rim[fluid][part] == (part == SEM3D_RIM ? p->rim[fluid][SEM3D_INSIDE] : p->inner[fluid]);
-    return fluid && fd->cfg.points == fd->order.shared[1];
+    return fluid && fd->cfg.points == fd->cfg.solid_points;
 }
 
 int sem3d_part(void *handle, int it, int fluid, int part) {
@@ -203,7 +233,7 @@ int sem3d_part(void *handle, int it, int fluid, int part) {
     if (h->steps == 0)
         h->first = it;
     h->next = INT_MAX; /* until all went well */
-    if (last || !is_empty(fd, fluid, part))
+    if (number == 0 || last || !is_empty(fd, fluid, part))
         TRY(verbs(fd)->part(fd, it, fluid, part, row));
     p->done = last ? 0 : number + 1;
     h->steps += last;

@@ -6,7 +6,7 @@ module elements3d_m
   use element_finder_m, only: finder_t, FinderFind
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
   use elements3d_trial_m, only: TrialFiles, TrialJob
-  use elements_cut_m, only: cut_t, CutCan, CutWords, ElementsCut
+  use elements_cut_m, only: cut_t, CutCan, CutWords, ElementsCut, touching
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, elements_t, in_element, in_memory, tensor_numbers
   use elements_relax_m, only: ElementsUnrelax
@@ -383,7 +383,6 @@ contains
     integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
-    real(dp), parameter :: touching = 1.2_dp       !< elements of a rank, and those that touch them, for one of its own
     real(dp) :: nodes, relaxing, share             !< relaxing: numbers of an element that attenuates
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element

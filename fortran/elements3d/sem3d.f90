@@ -11,7 +11,7 @@ module sem3d_m
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_ocean_m, only: OceanMass
-  use elements_cut_m, only: cut_t, CutWords, ElementsCut
+  use elements_cut_m, only: cut_t, CutWords, ElementsCut, touching
   use elements_pieces_m, only: piece_t, PieceMake
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
@@ -31,7 +31,7 @@ module sem3d_m
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
-  use sem3d_variants_m, only: sem3d_variants, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
+  use sem3d_variants_m, only: sem3d_variants, sums_t, Sem3dEngineNew, Sem3dKernels, Sem3dMemory, Sem3dSums
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
   use source3d_m, only: source_force, SourceNumbers
@@ -220,6 +220,7 @@ contains
     real(dp) :: cells
     logical :: same, keeps
     logical, allocatable :: wide(:)
+    type(sums_t) :: sums
     same = window%serial > 0 .and. window%serial == self%medium
     if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
     if (.not. same) then
@@ -236,12 +237,14 @@ contains
         self%wide = self%own%pgv
         call MapElements(self, window, wide)
         call ElementsCut(self%elements, self%partners%n, merge(self%own%relaxing, 0, self%own%attenuates), self%cut, error)
+        if (.not. allocated(error)) call Sem3dSums(self%scheme%variant, self%own%sum, self%elements, sums, error)
         if (allocated(error)) return
-        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, self%piece)
+        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, sums, self%piece)
       end if
     end if
     if (self%grouped()) then
       grid = Sem3dGrid(self%piece%elements)
+      grid%piece = self%piece%ways%piece
     else
       grid = Sem3dGrid(self%elements)
     end if
@@ -256,7 +259,7 @@ contains
     grid%threads = self%team%threads
     grid%share = self%scheme%share
     grid%sum = self%own%sum
-    grid%resident = self%own%resident
+    grid%resident = merge(resident_all, self%own%resident, self%grouped())   ! pieces stay on their GPUs
     grid%room = Room(grid, self%variant, self%scheme, size(self%shot%rx)*size(SplitList(self%scheme%components)))
     call Sem3dEngineNew(self%variant, self%engine, error)
     if (.not. allocated(error)) call self%engine%new(grid, error)
@@ -331,7 +334,10 @@ contains
     real(sp), allocatable :: q(:, :)
     real(dp) :: xi(3), x(3), mass, strongest
     integer :: e
-    if (self%grouped()) call OpenWays(self, error)
+    if (self%grouped()) then
+      call OpenWays(self, error)
+      self%queues = .false.                       ! the host exchanges sums within steps
+    end if
     if (allocated(error)) return
     call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
@@ -590,8 +596,8 @@ contains
     end associate
   end subroutine identify
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores,
-  !> huge() where several ranks are to share it.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements that a rank has; 0 on
+  !> CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -602,8 +608,6 @@ contains
     select type (scheme)
     type is (elements_scheme_t)
       if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
-      if (scheme%ranks > 1) bytes = huge(bytes)                   ! a group computes on cores
-      if (scheme%ranks > 1) return
       grid = Cube(scheme, window)
       call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
     end select
@@ -629,22 +633,26 @@ contains
     end select
   end function need_words
 
-  !> The elements of a window as those of a cube.
+  !> The elements of a window, or a rank's piece of them, as those of a cube.
   type(sem3d_grid_t) function Cube(scheme, window) result(grid)
     type(elements_scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
-    grid%elements = window%nz
-    grid%solid = window%nz
-    grid%points = nint(min((4*real(window%nz, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
+    integer :: n
+    n = window%nz
+    if (scheme%ranks > 1) n = min(n, 1 + int(touching*n/scheme%ranks))
+    grid%elements = n
+    grid%solid = n
+    grid%points = nint(min((4*real(n, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
     grid%solid_points = grid%points
-    grid%bricks = 1 + window%nz/32
+    grid%bricks = 1 + n/32
+    grid%piece = merge(1, 0, scheme%ranks > 1)
     grid%per = scheme%per
     grid%media = scheme%media
     grid%relaxing = scheme%relaxing
     if (scheme%attenuates) grid%mechanisms = zener_mechanisms
     grid%sum = scheme%sum
     grid%dt = scheme%dt
-    grid%resident = scheme%resident
+    grid%resident = merge(resident_all, scheme%resident, scheme%ranks > 1)
     grid%room = scheme%gpu_room
   end function Cube
 

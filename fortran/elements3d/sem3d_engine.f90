@@ -11,7 +11,8 @@ module sem3d_engine_m
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float, c_funptr
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, &
+  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_coloured, sem3d_damping, sem3d_elements, &
+                     sem3d_expect, &
                      sem3d_field, sem3d_give, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
                      sem3d_way_size, sem3d_ways
@@ -42,6 +43,7 @@ module sem3d_engine_m
     integer :: tensors = 0                      !< anisotropic media
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     integer :: sum = 0                          !< of forces at points that elements share: 0 gather, 1 colour, 2 atomic
+    integer :: piece = 0                        !< as in sem3d_ways_t
     integer :: resident = resident_all          !< what of the elements stays on a GPU
     real(dp) :: room = 0                        !< memory of the GPU that there is [bytes]; 0: all of it
     real(dp) :: dt = 0                          !< [s]
@@ -62,6 +64,8 @@ module sem3d_engine_m
     integer, allocatable :: way(:)                         !< of each brick, 0: it is this piece's
     integer, allocatable :: start(:), point(:)             !< points of this piece's elements that the piece at way w has too are
                                                            !< point(start(w)) .. point(start(w+1)-1)
+    integer :: piece = 0                                   !< on a GPU: 1, or 2 where all elements of 8 nodes of the mesh are affine
+    integer, allocatable :: colour(:)                      !< of the elements in the whole mesh, from 0, where forces go by colours
   end type sem3d_ways_t
 
   type, extends(engine_t) :: sem3d_engine_t
@@ -119,7 +123,7 @@ contains
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
                       contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
                       relaxing=g%relaxing, threads=g%threads, tensors=g%tensors, share=g%share, sum=g%sum, &
-                      resident=g%resident, room=g%room, dt=real(g%dt, c_float))
+                      piece=g%piece, resident=g%resident, room=g%room, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 
@@ -224,6 +228,8 @@ contains
     type(sem3d_ways_t), intent(in) :: given
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, given%start - 1, given%point - 1), error)
+    if (allocated(given%colour) .and. .not. allocated(error)) &
+      call EngineCheck(self, sem3d_coloured(self%handle, given%colour), error)
   end subroutine ways
 
   subroutine way_size(self, phase, way, out, in, error)

@@ -60,8 +60,8 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->few, c->mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
         {&o->relative, (size_t)c->tensors * SEM3D_TENSOR, "anisotropic media"},
         {&o->gain, (size_t)c->points, "masses"},
-        {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
-        {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
+        {&o->part, alone && sem3d_gpu_gathers(c) ? most * SEM3D_PADDED : 0, "forces of elements"},
+        {&o->force, alone && !sem3d_gpu_gathers(c) ? components * (size_t)c->points : 0, "forces"},
     };
     memcpy(list, made, sizeof made);
 }
@@ -78,8 +78,8 @@ static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int whic
     if (which == 0)
         return all * SEM3D_PADDED;
     if (which == 1)
-        return c->sum == SEM3D_GATHER ? 2 * (size_t)c->points : 0;
-    return c->sum == SEM3D_COLOUR ? all : 0;
+        return sem3d_gpu_gathers(c) ? 2 * (size_t)c->points : 0;
+    return sem3d_gpu_gathers(c) || c->sum == SEM3D_ATOMIC ? 0 : all;
 }
 
 static int take_lists(sem3d_gpu *o) {
@@ -117,6 +117,7 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->at = o->at + before * SEM3D_PADDED;
     ph->force = o->force;
     ph->atomic = c->sum == SEM3D_ATOMIC;
+    ph->zero = !o->kind->bricks && c->sum == SEM3D_COLOUR;
     ph->part = o->part;
     ph->stride = (ptrdiff_t)ph->e.n * SEM3D_PADDED;
 }
@@ -161,7 +162,7 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
     size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(sem3d_gpu_step_sources);
     for (int k = 0; k < INTS; k++)
         bytes += list_ints(o.kind, c, k) * sizeof(int);
-    if (!o.kind->bricks && c->sum == SEM3D_GATHER)
+    if (!o.kind->bricks && sem3d_gpu_gathers(c))
         bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
@@ -217,6 +218,7 @@ static int make(handle *h) {
     sem3d_gpu *o = own(h);
     o->kind = (const sem3d_gpu_kind *)h->variant->kind;
     o->cfg = &fd->cfg;
+    o->ways = &fd->pieces;
     o->field = field_step(o->cfg);
     TRY(check_size(o->cfg));
     find_load(o->kind, o->cfg, load);
@@ -365,6 +367,23 @@ static int timestep(handle *h, int it, int n, float *) {
     return gpu_end(&o->queue, &velocities);
 }
 
+// A part of a step; the first one begins it.
+static int part(sem3d *fd, int it, int fluid, int number, float *) {
+    sem3d_gpu *o = own(&fd->h);
+    if (fluid && number == SEM3D_RIM) {
+        TRY(gpu_frame_begin(&fd->h, it, 1));
+        TRY(sem3d_gpu_set_step_sources(o, &fd->h.histories));
+        TRY(sem3d_gpu_tick(o));
+    }
+    if (number != SEM3D_SHARED)
+        return sem3d_gpu_part_forces(o, fluid, number);
+    if (o->phase[fluid].e.n > 0) {
+        TRY(sem3d_gpu_sums(o, fluid));
+        TRY(sem3d_gpu_move_specials(o, fluid));
+    }
+    return fluid ? 0 : sem3d_gpu_end_step(o);
+}
+
 static int maxabs(handle *h, float *value, int place[3]) {
     const gpu_plane velocities = velocities_of(h);
     int row, column;
@@ -430,5 +449,7 @@ static const frame_verbs frame = make_frame();
     .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are, .get = get,        \
     .watch = watch, .map = map, .need = need
 
-const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
-const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .device = device_need};
+#define MORE .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need
+
+const sem3d_verbs sem3d_gpu_verbs = {VERBS, .most = 0, .apart = 1, MORE};
+const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .apart = SEM3D_PATTERN_BRICK, MORE};
