@@ -36,10 +36,13 @@ module sem3d_c
   use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_ptr
   implicit none
   private
+  integer, parameter, public :: sem3d_partners = 6        !< ways from GPU to GPU of a piece, at most
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
   public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
   public :: sem3d_ways, sem3d_way_size, sem3d_part, sem3d_give, sem3d_take, sem3d_between
+  public :: sem3d_halo_offer, sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_halo_close, sem3d_halo_give_up
+  public :: sem3d_halo_left
   public :: sem3d_bricks, sem3d_coloured, sem3d_paint, sem3d_affine
 
   type, bind(c) :: sem3d_cfg
@@ -227,14 +230,14 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
 
-    !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the
+    !> The ways to the pieces of the mesh by their numbers, 1 or more, `mine` that of this piece, from 0: that of each brick, way(bricks), from 0, -1: it is this piece's; the
     !> points of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1).
     !> Before sem3d_elements.
-    integer(c_int) function sem3d_ways(handle, ways, way, start, point) bind(c)
+    integer(c_int) function sem3d_ways(handle, ways, mine, way, start, point) bind(c)
       import :: c_ptr, c_int
       implicit none
       type(c_ptr), value :: handle
-      integer(c_int), value :: ways
+      integer(c_int), value :: ways, mine
       integer(c_int), intent(in) :: way(*), start(*), point(*)
     end function sem3d_ways
 
@@ -315,6 +318,62 @@ module sem3d_c
       type(c_ptr), value :: handle
       type(c_funptr), value :: procedure
     end function sem3d_between
+
+    !> Pieces on GPUs of a machine give each other sums from kernel to kernel, as subdomains do halos: what these verbs mean is told
+    !> in fd3d_c.f90. When all ways are open through which something goes, handle_timestep takes whole steps. A piece has such ways to
+    !> sem3d_partners others, and to those alone whose numbers, counted round, are at most half as many away.
+    integer(c_int) function sem3d_halo_offer(handle, beside, seconds, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_double, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: beside, length
+      real(c_double), value :: seconds
+      character(kind=c_char), intent(out) :: ticket(*)
+    end function sem3d_halo_offer
+
+    !> The memory of the piece at a way, from 0.
+    integer(c_int) function sem3d_halo_open(handle, way, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: way, length
+      character(kind=c_char), intent(in) :: ticket(*)
+    end function sem3d_halo_open
+
+    integer(c_int) function sem3d_halo_try(handle, seconds, bare, full) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), value :: seconds
+      real(c_double), intent(out) :: bare, full
+    end function sem3d_halo_try
+
+    !> seconds(ways).
+    integer(c_int) function sem3d_halo_waited(handle, seconds) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), intent(out) :: seconds(*)
+    end function sem3d_halo_waited
+
+    subroutine sem3d_halo_close(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine sem3d_halo_close
+
+    subroutine sem3d_halo_give_up(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine sem3d_halo_give_up
+
+    integer(c_int) function sem3d_halo_left(handle, chunks) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: chunks
+    end function sem3d_halo_left
 
     !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
     !> of a map.

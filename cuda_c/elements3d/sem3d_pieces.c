@@ -1,6 +1,7 @@
 /* A piece of a mesh: which sums of bricks go to other pieces and come from them, and a step in parts. Both ends of a
  * way list its sums in the order of bricks, elements and points of these, so nothing but numbers travels. */
 #include <limits.h>
+#include <string.h>
 
 #include "err.h"
 #include "sem3d.h"
@@ -119,11 +120,12 @@ int sem3d_make_ways(sem3d *fd, const sem3d_given *given) {
     return rc;
 }
 
-int sem3d_ways(void *handle, int ways, const int *way, const int *start, const int *point) {
+int sem3d_ways(void *handle, int ways, int mine, const int *way, const int *start, const int *point) {
     sem3d *fd = handle;
     sem3d_pieces *p = &fd->pieces;
     TRY(handle_enter(fd));
     REQUIRE(ways >= 1 && ways < INT_MAX / 2, "%d ways between pieces of a mesh, must be 1 or more", ways);
+    REQUIRE(mine >= 0 && mine < ways, "piece %d of a mesh, must be 1..%d", mine + 1, ways);
     REQUIRE(verbs(fd)->part != NULL, "the variant \"%s\" computes no piece of a mesh", fd->h.variant->name);
     for (int b = 0; b < fd->cfg.bricks; b++)
         REQUIRE(way[b] >= -1 && way[b] < ways, "brick %d has way %d, must be 1..%d, or 0 of this piece", b + 1,
@@ -137,6 +139,8 @@ int sem3d_ways(void *handle, int ways, const int *way, const int *start, const i
     TRY(host_copy(&fd->h.memory, &p->start, start, (size_t)ways + 1, sizeof(int), "ways between pieces"));
     TRY(host_copy(&fd->h.memory, &p->point, point, (size_t)start[ways], sizeof(int), "ways between pieces"));
     p->ways = ways;
+    p->mine = mine;
+    p->linked = 0;
     return 0;
 }
 
@@ -220,7 +224,7 @@ int sem3d_part(void *handle, int it, int fluid, int part) {
     const int number = (fluid ? 0 : SEM3D_PARTS) + part;
     float *row = NULL;
     TRY(handle_enter(fd));
-    REQUIRE(p->ways > 0, "part of a step asked for of a whole mesh");
+    REQUIRE(p->ways > 0 && p->linked == 0, "part of a step asked for of a whole mesh, or of a piece that is linked");
     REQUIRE(number == p->done, "part %d of a step is not what comes next, %d are done", number + 1, p->done);
     if (number == 0) {
         TRY(handle_check_steps(h, it, 1));
@@ -239,6 +243,73 @@ int sem3d_part(void *handle, int it, int fluid, int part) {
     h->steps += last;
     h->next = last ? it + 1 : h->next;
     return 0;
+}
+
+/* --- from GPU to GPU --------------------------------------------------------------------------------------------- */
+
+static int check_link(sem3d *fd) {
+    TRY(handle_enter(fd));
+    REQUIRE(verbs(fd)->link != NULL, "variant=%s computes on no GPU, whose memory others could store into",
+            fd->h.variant->name);
+    REQUIRE(fd->h.has_model && fd->pieces.ways > 0, "a link of what is no piece of a mesh");
+    return 0;
+}
+
+int sem3d_halo_offer(void *handle, int beside, double seconds, int length, char *ticket) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    REQUIRE(fd->pieces.done == 0, "the exchange of sums begins in the middle of a step");
+    fd->pieces.linked = 0;
+    return verbs(fd)->link->offer(fd, beside, seconds, length, ticket);
+}
+
+int sem3d_halo_open(void *handle, int way, int length, const char *ticket) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    REQUIRE(way >= 0 && way < fd->pieces.ways && sem3d_is_way(&fd->pieces, way),
+            "the memory of piece %d opened, with which this one shares nothing", way + 1);
+    TRY(verbs(fd)->link->open(fd, way, length, ticket));
+    fd->pieces.linked++;
+    return 0;
+}
+
+int sem3d_halo_try(void *handle, double seconds, double *bare, double *full) {
+    sem3d *fd = handle;
+    int ways = 0;
+    *bare = *full = 0;
+    TRY(check_link(fd));
+    for (int w = 0; w < fd->pieces.ways; w++)
+        ways += sem3d_is_way(&fd->pieces, w);
+    REQUIRE(fd->pieces.linked == ways, "%d of %d ways to other pieces are open", fd->pieces.linked, ways);
+    return ways == 0 ? 0 : verbs(fd)->link->tried(fd, seconds, bare, full);
+}
+
+int sem3d_halo_waited(void *handle, double *seconds) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    memset(seconds, 0, (size_t)fd->pieces.ways * sizeof *seconds);
+    return fd->pieces.linked == 0 ? 0 : verbs(fd)->link->waited(fd, seconds);
+}
+
+void sem3d_halo_close(void *handle) {
+    sem3d *fd = handle;
+    if (fd == NULL || verbs(fd)->link == NULL)
+        return;
+    verbs(fd)->link->close(fd);
+    fd->pieces.linked = 0;
+}
+
+void sem3d_halo_give_up(void *handle) {
+    sem3d *fd = handle;
+    if (fd != NULL && verbs(fd)->link != NULL)
+        verbs(fd)->link->give_up(fd);
+}
+
+int sem3d_halo_left(void *handle, int *chunks) {
+    sem3d *fd = handle;
+    *chunks = 0;
+    TRY(handle_enter(fd));
+    return verbs(fd)->link == NULL ? 0 : verbs(fd)->link->left(fd, chunks);
 }
 
 int sem3d_between(void *handle, int (*procedure)(void)) {

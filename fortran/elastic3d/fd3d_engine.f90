@@ -223,7 +223,7 @@ contains
     class(fd3d_engine_t), intent(inout) :: self
     logical, intent(in) :: beside                                        !< exchanges run beside the inner cells
     real(dp), intent(in) :: seconds                                      !< that a partner is waited for
-    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (fd3d_ticket)
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (halo_ticket)
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), seconds, size(ticket), ticket), error)
   end subroutine halo_offer

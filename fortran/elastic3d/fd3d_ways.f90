@@ -1,31 +1,17 @@
 !> The ways between the pieces of a shot: opened before the first step, closed before anybody gives memory back, and what went
 !> through them, for the log. Arguments stand in fd3d.f90.
-!>
-!> Between GPUs, hosts trade tickets of memory, open each other's, and try that together. Where one of them cannot, or where it
-!> takes longer than through the host, as where ranks take turns on one GPU, all go through the host.
 submodule(fd3d_m) fd3d_ways
-  use fd3d_c, only: fd3d_ticket
   use fd3d_pieces_m, only: Fd3dPartner
-  use host_c, only: host_seconds
-  use iso_c_binding, only: c_char, c_funloc, c_null_char, c_null_funptr
-  use partners_m, only: by_gpu, carried_words, traffic_t
+  use gpu_ways_m, only: GpuWaysOpen
+  use iso_c_binding, only: c_funloc, c_null_funptr
+  use partners_m, only: carried_words, traffic_t
   use travelling_m, only: MessagesOn
   implicit none
 
   integer, parameter :: sides = 6
   character(*), parameter :: side_words(sides) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
-  real(dp), parameter :: trial = 20              !< the first exchanges between GPUs take at most [s]
 
 contains
-
-  !> All partners together: none of them goes on to give memory back before all have closed it.
-  module procedure CloseLinks
-    real(dp) :: none(1)
-    self%linked = .false.
-    if (allocated(self%engine)) call self%engine%halo_close()
-    none = 0
-    call self%partners%largest(none, error)
-  end procedure CloseLinks
 
   module procedure OpenWays
     integer :: side, with(sides)
@@ -39,143 +25,20 @@ contains
       if (with(side) > 0) n(side) = self%engine%halo_size(side)
     end do
     call self%partners%open(with, [(merge(side + 1, side - 1, modulo(side, 2) == 1), side=1, sides)], n, error)
-    if (any(self%own%halo == [halo_auto, halo_ipc])) call OpenLinks(self, n, error)
+    if (any(self%own%halo == [halo_auto, halo_ipc])) call GpuWaysOpen(self, self%own%halo == halo_ipc, n, error)
     self%partners%traffic = traffic_t()
     if (allocated(error)) return
     call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
   end procedure OpenWays
 
-  !> From GPU to GPU where all partners compute on GPUs, and each can open the memory of those beside it; else says why not.
-  subroutine OpenLinks(self, n, error)
-    class(fd3d_t), intent(inout) :: self
-    integer(i8), intent(in) :: n(:)
-    type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: failure
-    character(:), allocatable :: why
-    real(dp) :: bare, full
-    if (SomebodyHas(.not. self%engine%gpu)) then
-      if (self%own%halo == halo_ipc) self%remark = 'halo = ipc is for GPUs'
-      return
-    end if
-    call OpenMemory(self, failure, error)
-    if (.not. SomebodyHas(allocated(failure))) then
-      if (.not. allocated(error)) call TryLinks(self, bare, full, failure, error)
-      if (.not. SomebodyHas(allocated(failure))) then
-        self%linked = .true.
-        self%remark = 'halos go from GPU to GPU'
-        self%partners%ways = 0
-        where (self%partners%with > 0)
-          self%partners%carried = by_gpu
-          self%partners%latency = bare
-          self%partners%rate = 4*n/max(full - bare, 1.0e-9_dp)
-        end where
-        return
-      end if
-    end if
-    call self%engine%halo_close()
-    if (allocated(error)) return
-    call FirstReason(self, failure, why, error)
-    if (allocated(error)) return
-    self%remark = 'halos go through the host: '//why
-    if (self%own%halo /= halo_ipc) return
-    if (allocated(failure)) then
-      call Fail(error, 'halo = ipc cannot be: '//failure%message)
-    else
-      call Fail(error, 'halo = ipc cannot be: another rank of the group has no way from GPU to GPU')
-      error%followed = .true.
-    end if
-
-  contains
-
-    !> Asks all partners; an error is an answer too.
-    logical function SomebodyHas(it)
-      logical, intent(in) :: it
-      real(dp) :: x(1)
-      x = merge(1, 0, it)
-      call self%partners%largest(x, error)
-      SomebodyHas = x(1) > 0 .or. allocated(error)
-    end function SomebodyHas
-  end subroutine OpenLinks
-
-  !> Trades tickets and opens the partners' memory. `failure`: there is no way; `error`: partners are no longer there.
-  subroutine OpenMemory(self, failure, error)
-    class(fd3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: failure, error
-    character(kind=c_char) :: mine(fd3d_ticket, sides), theirs(fd3d_ticket, sides)
-    integer :: side
-    mine = c_null_char
-    theirs = c_null_char
-    call self%engine%halo_offer(self%overlaps, self%partners%waits(), mine(:, 1), failure)
-    if (allocated(failure)) mine(:, 1) = c_null_char
-    mine(:, 2:) = spread(mine(:, 1), 2, sides - 1)
-    call self%partners%trade(mine, theirs, error)
-    do side = 1, sides
-      if (self%partners%with(side) > 0 .and. .not. (allocated(failure) .or. allocated(error))) &
-        call self%engine%halo_open(side, theirs(:, side), failure)
+  module procedure swap_once
+    integer :: what
+    do what = 0, 1
+      call GiveRims(self, what, error)
+      call TakeHalos(self, what, error)
     end do
-  end subroutine OpenMemory
-
-  !> Exchanges halos, which are 0, from GPU to GPU; fails where nothing comes, or where that is slower than through the host and
-  !> nobody asked for it.
-  subroutine TryLinks(self, bare, full, failure, error)
-    class(fd3d_t), intent(inout) :: self
-    real(dp), intent(out) :: bare, full           !< seconds of an exchange, of nothing and of halos
-    type(error_t), allocatable, intent(inout) :: failure, error
-    real(dp) :: took(2)
-    call self%engine%halo_try(min(trial, self%partners%waits()/2), bare, full, failure)
-    if (self%own%halo == halo_ipc) return
-    took(1) = full
-    if (allocated(failure)) took(1) = 0           ! nobody fails at being slow where one fails at all
-    call HostTakes(self, took(2), error)
-    call self%partners%largest(took, error)
-    if (allocated(error) .or. allocated(failure) .or. took(1) <= took(2)) return
-    call Fail(failure, 'that takes '//Str(1e6_dp*took(2), 3)//' us, from GPU to GPU '//Str(1e6_dp*took(1), 3)// &
-              ' us, as where ranks share a GPU')
-  end subroutine TryLinks
-
-  !> Seconds that an exchange of halos takes through the host.
-  subroutine HostTakes(self, seconds, error)
-    class(fd3d_t), intent(inout) :: self
-    real(dp), intent(out) :: seconds
-    type(error_t), allocatable, intent(inout) :: error
-    integer, parameter :: turns = 2
-    real(dp) :: start
-    integer :: turn, what
-    start = 0
-    do turn = 0, turns
-      if (turn == 1) start = host_seconds()
-      do what = 0, 1
-        call GiveRims(self, what, error)
-        call TakeHalos(self, what, error)
-      end do
-    end do
-    seconds = (host_seconds() - start)/(2*turns)
-  end subroutine HostTakes
-
-  !> The sentence of the first partner that has one, on the rank that gathers.
-  subroutine FirstReason(self, failure, why, error)
-    class(fd3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(in) :: failure
-    character(:), allocatable, intent(out) :: why
-    type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: mine
-    real(sp), allocatable :: all(:)
-    integer, allocatable :: count(:)
-    integer :: i, p
-    mine = ''
-    if (allocated(failure)) mine = failure%message
-    call self%partners%collect([(real(ichar(mine(i:i)), sp), i=1, len(mine))], all, count, error)
-    why = ''
-    if (allocated(error) .or. .not. self%gathers()) return
-    p = findloc(count > 0, .true., 1)
-    if (p == 0) return
-    deallocate (mine)
-    allocate (character(count(p)) :: mine)
-    do i = 1, count(p)
-      mine(i:i) = achar(nint(all(sum(count(:p - 1)) + i)))
-    end do
-    call move_alloc(mine, why)
-  end subroutine FirstReason
+    n = 2
+  end procedure swap_once
 
   ! --- in numbers -----------------------------------------------------------------------------------------------------
 

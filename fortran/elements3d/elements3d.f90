@@ -23,6 +23,7 @@ module elements3d_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use quality_band_m, only: QualityBand
+  use partners_m, only: halo_auto, halo_host, halo_words
   use scheme_m, only: scheme_t, SchemeNew, SchemeTimes, SchemeWarn
   use sem3d_components_m, only: Sem3dRecords
   use sem3d_m, only: sem3d_t
@@ -134,6 +135,7 @@ contains
     type(shot_t), intent(in) :: shot
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    integer :: way
     select type (scheme)
     type is (elements_scheme_t)
       call SourceDerive(job, scheme%source, error)
@@ -155,6 +157,7 @@ contains
       scheme%fields = job%snapshot_fields
       scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
       scheme%sponge_width = job%sponge
+      scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)

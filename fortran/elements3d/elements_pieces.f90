@@ -63,6 +63,7 @@ contains
     call TakeElements(whole, cut, sums, piece)
     n = cut%pieces
     piece%ways%n = n
+    piece%ways%mine = mine
     allocate (piece%ways%start(n + 1), piece%ways%point(0))
     piece%ways%start(1) = 1
     do w = 1, n

@@ -22,6 +22,7 @@ module sem3d_m
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
   use gather_m, only: film_t, gather_t
+  use gpu_ways_m, only: GpuWaysClose
   use hash_m, only: hash_t, HashAdd
   use hexahedron_m, only: Determinant, HexAt, HexJacobian
   use kinds_m, only: dp, i8, sp
@@ -91,7 +92,7 @@ module sem3d_m
     procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
-    procedure :: do_steps, shared_out, ways_found, exchanged, grouped
+    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, grouped
     procedure, private :: band => Band
   end type sem3d_t
 
@@ -147,6 +148,19 @@ module sem3d_m
       integer, intent(in) :: n
       type(error_t), allocatable, intent(inout) :: error
     end subroutine do_steps
+
+    !> While GPUs wait for each other, the host looks after the partners' processes.
+    module subroutine await_steps(self, most, error)
+      class(sem3d_t), intent(inout), target :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine await_steps
+
+    module subroutine swap_once(self, n, error)
+      class(sem3d_t), intent(inout) :: self
+      integer, intent(out) :: n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine swap_once
 
     !> Entries of a source as the engine of this rank has its points; those that it has not are left out.
     module subroutine SourceHere(self, list, error)
@@ -221,6 +235,8 @@ contains
     logical :: same, keeps
     logical, allocatable :: wide(:)
     type(sums_t) :: sums
+    if (self%grouped()) call GpuWaysClose(self, error)
+    if (allocated(error)) return
     same = window%serial > 0 .and. window%serial == self%medium
     if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
     if (.not. same) then
@@ -336,7 +352,7 @@ contains
     integer :: e
     if (self%grouped()) then
       call OpenWays(self, error)
-      self%queues = .false.                       ! the host exchanges sums within steps
+      self%queues = self%linked                   ! else the host exchanges sums within steps
     end if
     if (allocated(error)) return
     call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
@@ -485,6 +501,8 @@ contains
     if (allocated(error)) return
     half = FilmsHalf(self)
     call self%timestep(min(merge(1, self%chunk, half), self%scheme%nt - self%steps, self%next_picture() - self%steps), error)
+    if ((half .or. self%steps == self%next_picture()) .and. self%linked .and. .not. allocated(error)) &
+      call self%await_steps(0, error)             ! a partner that fails is not noticed in the sleep of others
     if (half .and. .not. allocated(error)) call FilmsFinish(self, error)
     if (.not. allocated(error) .and. self%steps == self%next_picture()) call FilmsTake(self, error)
   end subroutine next_chunk
@@ -659,6 +677,8 @@ contains
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
     class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable :: error       ! where partners are lost the memory is given back all the same
+    if (self%linked) call GpuWaysClose(self, error)
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
     self%grid = sem3d_grid_t()

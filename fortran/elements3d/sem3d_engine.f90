@@ -9,11 +9,12 @@ module sem3d_engine_m
   use elements_m, only: elements_t, in_element
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use iso_c_binding, only: c_associated, c_float, c_funptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, sp
   use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_coloured, sem3d_damping, sem3d_elements, &
                      sem3d_expect, &
-                     sem3d_field, sem3d_give, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
+                     sem3d_field, sem3d_give, sem3d_halo_close, sem3d_halo_give_up, sem3d_halo_left, sem3d_halo_offer, &
+                     sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
                      sem3d_way_size, sem3d_ways
   use text_m, only: CString
@@ -60,7 +61,7 @@ module sem3d_engine_m
 
   !> Ways from a piece of a mesh to the others.
   type :: sem3d_ways_t
-    integer :: n = 0
+    integer :: n = 0, mine = 1                             !< pieces; this one's number
     integer, allocatable :: way(:)                         !< of each brick, 0: it is this piece's
     integer, allocatable :: start(:), point(:)             !< points of this piece's elements that the piece at way w has too are
                                                            !< point(start(w)) .. point(start(w+1)-1)
@@ -88,6 +89,7 @@ module sem3d_engine_m
     procedure :: step_part                   !< a part of a step: of the fluid its rim, inside and shared points, then of the solid
     procedure :: give, take                  !< what goes out at a way after the rim, what must come in before the shared points
     procedure :: between                     !< a procedure to be called now and then during these parts
+    procedure :: halo_offer, halo_open, halo_try, halo_waited, halo_left, halo_give_up, halo_close   !< a side is a way here
     procedure :: map                         !< (points of the map, 3): horizontal, vertical, of the vector
   end type sem3d_engine_t
 
@@ -227,7 +229,7 @@ contains
     class(sem3d_engine_t), intent(inout) :: self
     type(sem3d_ways_t), intent(in) :: given
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, given%start - 1, given%point - 1), error)
+    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%mine - 1, given%way - 1, given%start - 1, given%point - 1), error)
     if (allocated(given%colour) .and. .not. allocated(error)) &
       call EngineCheck(self, sem3d_coloured(self%handle, given%colour), error)
   end subroutine ways
@@ -271,6 +273,55 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_between(self%handle, procedure), error)
   end subroutine between
+
+  subroutine halo_offer(self, beside, seconds, ticket, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    logical, intent(in) :: beside
+    real(dp), intent(in) :: seconds
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_offer(self%handle, merge(1, 0, beside), seconds, size(ticket), ticket), error)
+  end subroutine halo_offer
+
+  subroutine halo_open(self, side, ticket, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: side
+    character(kind=c_char), contiguous, intent(in) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_open(self%handle, side - 1, size(ticket), ticket), error)
+  end subroutine halo_open
+
+  subroutine halo_try(self, seconds, bare, full, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(dp), intent(in) :: seconds
+    real(dp), intent(out) :: bare, full
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_try(self%handle, seconds, bare, full), error)
+  end subroutine halo_try
+
+  subroutine halo_waited(self, seconds, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(dp), intent(out) :: seconds(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_waited(self%handle, seconds), error)
+  end subroutine halo_waited
+
+  subroutine halo_left(self, chunks, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(out) :: chunks
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_left(self%handle, chunks), error)
+  end subroutine halo_left
+
+  subroutine halo_give_up(self)
+    class(sem3d_engine_t), intent(in) :: self
+    call sem3d_halo_give_up(self%handle)
+  end subroutine halo_give_up
+
+  subroutine halo_close(self)
+    class(sem3d_engine_t), intent(in) :: self
+    call sem3d_halo_close(self%handle)
+  end subroutine halo_close
 
   subroutine watch(self, map, error)
     class(sem3d_engine_t), intent(inout) :: self

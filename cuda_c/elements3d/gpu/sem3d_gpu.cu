@@ -166,6 +166,8 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
         bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
+    if (c->piece > 0) // of sums of two bricks at half of the sides: lists, numbers at both ends, for a step and the next
+        bytes += (size_t)sides * (2 * sizeof(int) + 6 * sizeof(float));
     bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;
     bytes +=
         gpu_points_need(n->receivers, n->steps) + (size_t)n->receivers * SEM_POINTS * 2 * 12 + (size_t)n->entries * 60;
@@ -322,7 +324,7 @@ static int step(void *self) {
     for (int fluid = 1; fluid >= 0; fluid--) {
         if (o->phase[fluid].e.n == 0)
             continue;
-        TRY(forces(o, fluid));
+        TRY(o->link.open ? sem3d_gpu_swapped_forces(o, fluid) : forces(o, fluid));
         TRY(sem3d_gpu_sums(o, fluid));
         TRY(sem3d_gpu_move_specials(o, fluid));
     }
@@ -351,6 +353,7 @@ static void place_of(const handle *h, int column, int row, int place[3]) {
 
 static int timestep(handle *h, int it, int n, float *) {
     sem3d_gpu *o = own(h);
+    TRY(sem3d_gpu_check_link(o));
     TRY(gpu_frame_begin(h, it, n));
     TRY(sem3d_gpu_set_step_sources(o, &h->histories));
     if (o->stream.n == 0) {
@@ -395,8 +398,12 @@ static int maxabs(handle *h, float *value, int place[3]) {
     return 0;
 }
 
+// Steps in parts are no chunks of the queue: then there is nothing to look up.
 static int peak(handle *h, float *value, int place[3]) {
     int row, column;
+    TRY(sem3d_gpu_check_link(own(h)));
+    if (own(h)->ways->ways > 0 && own(h)->link.open == 0)
+        return maxabs(h, value, place);
     TRY(gpu_newest(gpu_queue_of(h), ROW, value, &column, &row));
     if (h->has_model)
         place_of(h, column, row, place);
@@ -449,7 +456,7 @@ static const frame_verbs frame = make_frame();
     .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are, .get = get,        \
     .watch = watch, .map = map, .need = need
 
-#define MORE .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need
+#define MORE .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need, .link = &sem3d_gpu_link_verbs
 
 const sem3d_verbs sem3d_gpu_verbs = {VERBS, .most = 0, .apart = 1, MORE};
 const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .apart = SEM3D_PATTERN_BRICK, MORE};

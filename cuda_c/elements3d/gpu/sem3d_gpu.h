@@ -194,6 +194,12 @@ int sem3d_gpu_part_forces(sem3d_gpu *o, int fluid, int part);
 int sem3d_gpu_give(sem3d *fd, int fluid, int way, float *out);
 int sem3d_gpu_take(sem3d *fd, int fluid, int way, const float *in);
 
+/* sem3d_gpu_swap.cu: forces of a phase of a piece that is linked to others, whose sums have come; whether a wait for
+ * them was in vain. */
+int sem3d_gpu_swapped_forces(sem3d_gpu *o, int fluid);
+int sem3d_gpu_check_link(const sem3d_gpu *o);
+extern const sem3d_link_verbs sem3d_gpu_link_verbs;
+
 /* sem3d_stream.cu: what is needed of pinned memory and buffers; bricks are known, which tells o->kept; numbers and
  * shares of the elements that come; their forces and those that stay; begin and end of a chunk of steps. */
 int sem3d_gpu_stream_make(sem3d_gpu *o, const sem3d_load load[2]);
