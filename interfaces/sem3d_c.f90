@@ -36,7 +36,6 @@ module sem3d_c
   use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_ptr
   implicit none
   private
-  integer, parameter, public :: sem3d_partners = 6        !< ways from GPU to GPU of a piece, at most
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
   public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
@@ -230,9 +229,9 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
 
-    !> The ways to the pieces of the mesh by their numbers, 1 or more, `mine` that of this piece, from 0: that of each brick, way(bricks), from 0, -1: it is this piece's; the
-    !> points of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1).
-    !> Before sem3d_elements.
+    !> The ways to the pieces of the mesh by their numbers, 1 or more, `mine` that of this piece, from 0: that of each brick,
+    !> way(bricks), from 0, -1: it is this piece's; the points of this piece's elements that the piece at way w has too,
+    !> point(start(w)) .. point(start(w+1)-1), start(ways+1). Before sem3d_elements.
     integer(c_int) function sem3d_ways(handle, ways, mine, way, start, point) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -320,8 +319,8 @@ module sem3d_c
     end function sem3d_between
 
     !> Pieces on GPUs of a machine give each other sums from kernel to kernel, as subdomains do halos: what these verbs mean is told
-    !> in fd3d_c.f90. When all ways are open through which something goes, handle_timestep takes whole steps. A piece has such ways to
-    !> sem3d_partners others, and to those alone whose numbers, counted round, are at most half as many away.
+    !> in fd3d_c.f90. When all ways are open through which something goes, handle_timestep takes whole steps. A piece has such ways
+    !> to the three pieces before and the three behind it, counted round: in a mesh of more than seven pieces not to all.
     integer(c_int) function sem3d_halo_offer(handle, beside, seconds, length, ticket) bind(c)
       import :: c_ptr, c_int, c_double, c_char
       implicit none

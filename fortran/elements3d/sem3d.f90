@@ -614,7 +614,7 @@ contains
     end associate
   end subroutine identify
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements that a rank has; 0 on
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements of a rank; 0 on
   !> CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme

@@ -14,7 +14,8 @@ module sem3d_engine_m
   use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_coloured, sem3d_damping, sem3d_elements, &
                      sem3d_expect, &
                      sem3d_field, sem3d_give, sem3d_halo_close, sem3d_halo_give_up, sem3d_halo_left, sem3d_halo_offer, &
-                     sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
+                     sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, &
+                     sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
                      sem3d_way_size, sem3d_ways
   use text_m, only: CString

@@ -1,5 +1,6 @@
-!> Ways from GPU to GPU between the pieces of a shot: hosts trade tickets of memory, open each other's, and try that together. Where
-!> one of them cannot, or where it takes longer than through the host, as where ranks take turns on one GPU, all go through the host.
+!> Ways from GPU to GPU between the pieces of a shot: hosts trade tickets of memory, open each other's, and try that together.
+!> Where one of them cannot, or where it takes longer than through the host, as where ranks take turns on one GPU, all go through
+!> the host.
 !> Linked pieces only queue whole steps; their hosts look after the partners' processes while GPUs wait for each other.
 module gpu_ways_m
   use engine_m, only: engine_t, halo_ticket
@@ -20,9 +21,9 @@ module gpu_ways_m
 
 contains
 
-  !> After `open` of the partners: from GPU to GPU where all compute on GPUs, and each can open the memory of those beside it; else says
-  !> why not in `remark`. must: there is to be no other way. n: numbers that travel at most through each side, in an exchange. Sets
-  !> `linked`.
+  !> After `open` of the partners: from GPU to GPU where all compute on GPUs, and each can open the memory of those beside it;
+  !> else says why not in `remark`. must: there is to be no other way. n: numbers that travel at most through each side, in an
+  !> exchange. Sets `linked`.
   subroutine GpuWaysOpen(self, must, n, error)
     class(timeloop_t), intent(inout), target :: self
     logical, intent(in) :: must

@@ -18,8 +18,8 @@ module partners_m
   integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
   character(*), parameter, public :: carried_words(3) = [character(21) :: 'through shared memory', 'by messages', 'from GPU to GPU']
 
-  !> What pieces give each other goes: by the best way found; from GPU to GPU; as messages; through memory of the host that the ranks
-  !> of a machine share, as messages between machines.
+  !> What pieces give each other goes: by the best way found; from GPU to GPU; as messages; through memory of the host that the
+  !> ranks of a machine share, as messages between machines.
   integer, parameter, public :: halo_auto = 0, halo_ipc = 1, halo_mpi = 2, halo_host = 3
   character(*), parameter, public :: halo_words(0:3) = [character(4) :: 'auto', 'ipc', 'mpi', 'host']
 

@@ -85,7 +85,8 @@ contains
     allocate (rate(merge(mesh%points, 0, Chance(0.0_dp, 1.0_dp) < 0.5_dp)))
     call random_number(rate)
     rate = max(0.0_sp, 10*rate - 5)
-    about = trim(variant)//trim(merge(', colour', '        ', sum == 1))//', '//Str(box%n(1))//' x '//Str(box%n(2))//' x '//Str(box%n(3))//' elements of '//Str(box%per)//' nodes, '// &
+    about = trim(variant)//trim(merge(', colour', '        ', sum == 1))//', '// &
+            Str(box%n(1))//' x '//Str(box%n(2))//' x '//Str(box%n(3))//' elements of '//Str(box%per)//' nodes, '// &
             Str(box%water)//' layers of water, '//Str(size(mesh%brick) - 1)//' bricks in '//Str(n)//trim(merge(' pieces     ', &
                                                                                          ' random ones', chosen))// &
             trim(merge(' with Q', '       ', size(share) > 0))//trim(merge(', anisotropic', '             ', box%tensors > 0))// &

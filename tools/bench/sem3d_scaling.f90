@@ -1,10 +1,10 @@
-!> A shot of spectral elements on the ranks of a group: weak and strong scaling for each way that what pieces give each other travels.
+!> A shot of spectral elements on the ranks of a group: weak and strong scaling for each way that pieces exchange sums.
 !>
 !>     mpirun -n RANKS+1 sem3d_scaling VARIANT WEAK STRONG [SECONDS]
 !>
-!> A box of trilinear elements, elastic rock of one medium, five sides that absorb: WEAK**3 for each rank, one box above the other,
-!> beside WEAK**3 on each rank alone, all at once; STRONG**3 in all, beside the same on the first rank alone. 0: not. Three repetitions
-!> of SECONDS each, the median of which is told, and what set-up took. Rank 0 rests.
+!> A box of trilinear elements, elastic rock of one medium, sides that absorb but the top: 2 WEAK**3 for each rank, one box
+!> beside the other, and as many on each rank alone, all at once; STRONG**3 in all, beside the same on the first rank alone. 0: not.
+!> Three repetitions of SECONDS each, the median of which is told, and what set-up took. Rank 0 rests.
 program sem3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
   use device_c, only: device_count, device_use
@@ -52,7 +52,7 @@ program sem3d_scaling
   if (role%worker .and. .not. allocated(error)) then
     call GroupNew(group, role, 240.0_dp)
     if (strong > 0) call Scaling('strong', [strong, strong, strong], [strong, strong, strong], one)
-    if (weak > 0) call Scaling('weak', [weak, weak, weak], [weak, weak, weak*group%n], each)
+    if (weak > 0) call Scaling('weak', [weak, weak, 2*weak], [weak*group%n, weak, 2*weak], each)
     call GroupFree(group, .false.)
   end if
   if (allocated(error)) call Tell('sem3d_scaling: '//error%message)
@@ -97,8 +97,8 @@ contains
     call solver%free()
     call group%largest(single, error)
     n = product(real(alone, dp))
-    call Tell(kind//': '//Str(product(alone))//' elements on a rank alone'//trim(merge(', all at once', '             ', who == each))// &
-              ': '//Str(1e6_dp*single(1), 5)//' us a step, '//Str(1e-6_dp*n/single(1), 4)//' M elements*steps/s')
+    call Tell(kind//': '//Str(product(alone))//' elements on a rank alone'//trim(merge(', all at once', '             ', &
+              who == each))//': '//Str(1e6_dp*single(1), 5)//' us a step, '//Str(1e-6_dp*n/single(1), 4)//' M elements*steps/s')
     ways = [halo_host, halo_mpi]
     if (gpu) ways = [halo_ipc, halo_host]
     do w = 1, size(ways)
@@ -165,7 +165,9 @@ contains
     call random_seed(put=[(i, i=1, least)])
     do p = 1, size(mesh%x, 2)
       call random_number(away)
-      where (mesh%x(:, p) > 0.5_dp*edge .and. mesh%x(:, p) < edge*(n - 0.5_dp)) mesh%x(:, p) = mesh%x(:, p) + shake*edge*(2*away - 1)
+      associate (x => mesh%x(:, p))
+        where (x > 0.5_dp*edge .and. x < edge*(n - 0.5_dp)) x = x + shake*edge*(2*away - 1)
+      end associate
     end do
     call ElementsMake(mesh, reshape([3000.0_dp, 1700.0_dp, 2200.0_dp, 0.0_dp, 0.0_dp], [5, 1]), elements, number, counts)
     call ElementsDt(elements, scheme%dt, e)

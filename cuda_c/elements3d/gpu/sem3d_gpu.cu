@@ -166,7 +166,8 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
         bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
-    if (c->piece > 0) // of sums of two bricks at half of the sides: lists, numbers at both ends, for a step and the next
+    if (c->piece >
+        0) // of sums of two bricks at half of the sides: lists, numbers at both ends, for a step and the next
         bytes += (size_t)sides * (2 * sizeof(int) + 6 * sizeof(float));
     bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;
     bytes +=
@@ -456,7 +457,8 @@ static const frame_verbs frame = make_frame();
     .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are, .get = get,        \
     .watch = watch, .map = map, .need = need
 
-#define MORE .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need, .link = &sem3d_gpu_link_verbs
+#define MORE                                                                                                           \
+    .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need, .link = &sem3d_gpu_link_verbs
 
 const sem3d_verbs sem3d_gpu_verbs = {VERBS, .most = 0, .apart = 1, MORE};
 const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .apart = SEM3D_PATTERN_BRICK, MORE};

@@ -1,5 +1,5 @@
-// Pieces of a mesh on GPUs give each other the sums of their bricks while time steps run: kernels pack what another piece
-// needs straight into its memory (gpu_link.h), wait for what it gives, and put that into the slots of its bricks.
+// Pieces of a mesh on GPUs give each other the sums of their bricks while time steps run: kernels pack what another
+// piece needs straight into its memory (gpu_link.h), wait for what it gives, and put that into the slots of its bricks.
 //
 //   queue   bricks that give ----------> the other bricks ------------> sums of shared points --> ...
 //   link                    \-> store, flag | wait for theirs, slots /
@@ -23,7 +23,8 @@ struct ways {
     int turns[GPU_SIDES]; // no other phase travels there
 };
 
-// Pairs of pieces have sides that face each other: those whose numbers are d apart, counted round, 2d-2 and 2d-1. -1: none.
+// Pairs of pieces have sides that face each other: those whose numbers are d apart, counted round, 2d-2 and 2d-1. -1:
+// none.
 static int side_of(const sem3d_pieces *p, int way) {
     const int n = p->ways, d = (way - p->mine + n) % n, back = n - d;
     if (d == 0 || (d > GPU_SIDES / 2 && back > GPU_SIDES / 2))
@@ -166,9 +167,10 @@ static int offer(sem3d *fd, int beside, double seconds, int length, char *ticket
         const int side = side_of(p, w);
         if (!sem3d_is_way(p, w))
             continue;
-        REQUIRE(side >= 0,
-                "pieces %d and %d of a mesh in %d share points, but a piece has ways from GPU to GPU to the %d next alone",
-                p->mine + 1, w + 1, p->ways, (int)GPU_SIDES);
+        REQUIRE(
+            side >= 0,
+            "pieces %d and %d of a mesh in %d share points, but a piece has ways from GPU to GPU to the %d next alone",
+            p->mine + 1, w + 1, p->ways, (int)GPU_SIDES);
         for (int fluid = 0; fluid < 2; fluid++)
             for (const int *first : {p->gives, p->takes}) {
                 const size_t n = (size_t)(fluid ? 1 : 3) * (size_t)(first[2 * w + fluid + 1] - first[2 * w + fluid]);
