@@ -166,8 +166,7 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
         bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
-    if (c->piece >
-        0) // of sums of two bricks at half of the sides: lists, numbers at both ends, for a step and the next
+    if (c->piece > 0) // sums of two bricks at half of the sides: lists, buffers for a step and the next
         bytes += (size_t)sides * (2 * sizeof(int) + 6 * sizeof(float));
     bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;
     bytes +=
