@@ -94,7 +94,7 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 TESTED := $(basename $(wildcard $(foreach d,$(ROOMS_T),$d/t[0-9]*.f90 $d/t[0-9]*.c)))
 HELPS  := $(filter-out $(TESTED:%=%.f90),$(wildcard $(ROOMS_T:%=%/*.f90)))
 TESTS  := $(addprefix $(B)/tests/,$(notdir $(TESTED)))
-GPU_TESTS := t240 t241 t242 t243 t244 t252 t266 t432 t433 t670 t671 t672 t673 t674 t675 t676 t677 t871 t872 t873 t874
+GPU_TESTS := t240 t241 t242 t243 t244 t252 t266 t432 t433 t670 t671 t672 t673 t674 t675 t676 t677 t871 t872 t873 t874 t875 t876 t877
 GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
              $(B)/bench/fd3d_group_bench $(B)/bench/sem3d_bench_gpu)
@@ -188,7 +188,7 @@ show-demosem: $(BIN)
 	@tools/demosem '$(B)'
 run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(BIN)
 	@tools/bench/run '$(B)'
-run-scaling: $(B)/bench/fd3d_scaling
+run-scaling: $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------

@@ -28,7 +28,8 @@
 !> It has the points of its own elements, and their partners where fluid and solid meet. Pieces
 !> give each other what their bricks have of points that others have too; each adds all in the order of bricks, and moves these
 !> points by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and
-!> sem3d_take.
+!> sem3d_take. On GPUs bricks of pieces are those of sem3d_bricks; pieces of colours gather forces in the order of the colours that
+!> elements have in the whole mesh, which is the order of their sums there.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
@@ -39,6 +40,9 @@ module sem3d_c
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
   public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
   public :: sem3d_ways, sem3d_way_size, sem3d_part, sem3d_give, sem3d_take, sem3d_between
+  public :: sem3d_halo_offer, sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_halo_close, sem3d_halo_give_up
+  public :: sem3d_halo_left
+  public :: sem3d_bricks, sem3d_coloured, sem3d_paint, sem3d_affine
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -54,6 +58,8 @@ module sem3d_c
     integer(c_int) :: tensors                         !< anisotropic media, 0: all is isotropic
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     integer(c_int) :: sum                             !< of forces of elements that share a point: 0 gather, 1 colour, 2 atomic
+    integer(c_int) :: piece                           !< 1: the handle has a piece of a mesh, 2: of one whose elements of 8 nodes
+                                                      !< are all affine; 0: a whole mesh, or a piece on cores
     integer(c_int) :: resident                        !< on a GPU: 0 all, 1 only fields, 2 as many elements as there is room for
     real(c_double) :: room                            !< memory of the GPU [bytes]; 0: as much as there is
     real(c_float) :: dt                               !< [s]
@@ -223,16 +229,52 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
 
-    !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the
-    !> points of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1).
-    !> Before sem3d_elements.
-    integer(c_int) function sem3d_ways(handle, ways, way, start, point) bind(c)
+    !> The ways to the pieces of the mesh by their numbers, 1 or more, `mine` that of this piece, from 0: that of each brick,
+    !> way(bricks), from 0, -1: it is this piece's; the points of this piece's elements that the piece at way w has too,
+    !> point(start(w)) .. point(start(w+1)-1), start(ways+1). Before sem3d_elements.
+    integer(c_int) function sem3d_ways(handle, ways, mine, way, start, point) bind(c)
       import :: c_ptr, c_int
       implicit none
       type(c_ptr), value :: handle
-      integer(c_int), value :: ways
+      integer(c_int), value :: ways, mine
       integer(c_int), intent(in) :: way(*), start(*), point(*)
     end function sem3d_ways
+
+    !> The n bricks of a whole mesh as pieces of it have them on a variant: cut(n+1), room for elements + 1 numbers.
+    integer(c_int) function sem3d_bricks(variant, bricks, brick, n, cut) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      integer(c_int), value :: bricks
+      integer(c_int), intent(in) :: brick(*)
+      integer(c_int), intent(out) :: n
+      integer(c_int), intent(out) :: cut(*)
+    end function sem3d_bricks
+
+    !> 1 where all elements, of 8 nodes, are affine; corner(3,8,elements).
+    integer(c_int) function sem3d_affine(elements, corner) bind(c)
+      import :: c_double, c_int
+      implicit none
+      integer(c_int), value :: elements
+      real(c_double), intent(in) :: corner(*)
+    end function sem3d_affine
+
+    !> The colour that each element of one phase of a whole mesh gets there, from 0; at(125,elements), points low .. high-1.
+    integer(c_int) function sem3d_paint(elements, at, low, high, colour) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: elements, low, high
+      integer(c_int), intent(in) :: at(*)
+      integer(c_int), intent(out) :: colour(*)
+    end function sem3d_paint
+
+    !> Colours of the elements of a piece, colour(elements), before sem3d_elements, where forces are summed by colours.
+    integer(c_int) function sem3d_coloured(handle, colour) bind(c)
+      import :: c_int, c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(in) :: colour(*)
+    end function sem3d_coloured
 
     !> Numbers that go out and come in at a way in each step, of the solid (fluid = 0) or of the fluid (1).
     integer(c_int) function sem3d_way_size(handle, fluid, way, out, in) bind(c)
@@ -275,6 +317,62 @@ module sem3d_c
       type(c_ptr), value :: handle
       type(c_funptr), value :: procedure
     end function sem3d_between
+
+    !> Pieces on GPUs of a machine give each other sums from kernel to kernel, as subdomains do halos: what these verbs mean is told
+    !> in fd3d_c.f90. When all ways are open through which something goes, handle_timestep takes whole steps. A piece has such ways
+    !> to the three pieces before and the three behind it, counted round: in a mesh of more than seven pieces not to all.
+    integer(c_int) function sem3d_halo_offer(handle, beside, host, seconds, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_double, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: beside, host, length
+      real(c_double), value :: seconds
+      character(kind=c_char), intent(out) :: ticket(*)
+    end function sem3d_halo_offer
+
+    !> The memory of the piece at a way, from 0.
+    integer(c_int) function sem3d_halo_open(handle, way, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: way, length
+      character(kind=c_char), intent(in) :: ticket(*)
+    end function sem3d_halo_open
+
+    integer(c_int) function sem3d_halo_try(handle, seconds, bare, full) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), value :: seconds
+      real(c_double), intent(out) :: bare, full
+    end function sem3d_halo_try
+
+    !> seconds(ways).
+    integer(c_int) function sem3d_halo_waited(handle, seconds) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), intent(out) :: seconds(*)
+    end function sem3d_halo_waited
+
+    subroutine sem3d_halo_close(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine sem3d_halo_close
+
+    subroutine sem3d_halo_give_up(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine sem3d_halo_give_up
+
+    integer(c_int) function sem3d_halo_left(handle, chunks) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: chunks
+    end function sem3d_halo_left
 
     !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
     !> of a map.

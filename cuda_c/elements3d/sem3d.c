@@ -23,7 +23,7 @@ static void forget(handle *h) {
 static int ready(const handle *h, int it, int n) {
     const sem3d *fd = (const sem3d *)h;
     TRY(handle_check_steps(h, it, n));
-    REQUIRE(fd->pieces.ways == 0, "whole steps asked for of a piece of a mesh");
+    REQUIRE(fd->pieces.ways == 0 || fd->pieces.linked > 0, "whole steps asked for of a piece of a mesh");
     REQUIRE(fd->has_quality || fd->cfg.mechanisms == 0, "time stepping before the attenuation was set");
     return handle_check_histories(h, it, n);
 }
@@ -57,6 +57,7 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->tensors >= 0 && c->tensors <= c->elements, "%d anisotropic media, must be 0..%d", c->tensors,
             c->elements);
     REQUIRE(c->sum >= SEM3D_GATHER && c->sum < SEM3D_SUMS, "sum %d, must be 0..%d", c->sum, SEM3D_SUMS - 1);
+    REQUIRE(c->piece >= 0 && c->piece <= 2, "piece %d, must be 0..2", c->piece);
     REQUIRE(c->resident >= SEM3D_RESIDENT_ALL && c->resident < SEM3D_RESIDENTS, "resident %d, must be 0..%d",
             c->resident, SEM3D_RESIDENTS - 1);
     REQUIRE(isfinite(c->room) && c->room >= 0, "room of %g bytes, must not be negative", c->room);
@@ -175,6 +176,28 @@ static int cut_bricks(sem3d *fd, sem3d_given *g) {
     return 0;
 }
 
+/* Bricks of a piece are cut in the whole mesh: here some of their elements may be missing. */
+static int check_apart(const sem3d *fd, const sem3d_given *g) {
+    const int most = verbs(fd->h.variant)->apart;
+    for (int b = 0; b < fd->cfg.bricks && fd->pieces.ways > 0 && most > 0; b++)
+        REQUIRE(g->brick[b + 1] - g->brick[b] <= most,
+                "brick %d of a piece of a mesh has %d elements, variant=%s has %d at most", b + 1,
+                g->brick[b + 1] - g->brick[b], fd->h.variant->name, most);
+    return 0;
+}
+
+int sem3d_bricks(const char *name, int bricks, const int *brick, int *n, int *cut) {
+    const kernel_variant *v = variants_find(&solver, name);
+    *n = 0;
+    if (v == NULL)
+        return 1;
+    const int most = verbs(v)->apart;
+    for (int b = 0; b < bricks; b++)
+        *n += cut_brick(brick[b], brick[b + 1], most > 0 ? most : SEM3D_BRICK, cut + *n);
+    cut[*n] = brick[bricks];
+    return 0;
+}
+
 /* Places of points are others now. */
 static int forget_points(sem3d *fd) {
     const given_cells none = {NULL, {NULL, NULL, NULL}};
@@ -220,6 +243,7 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     TRY(host_alloc(&fd->h.memory, &fd->shapes, 1, sizeof(sem_shapes), "shapes of elements"));
     sem_shapes_of(fd->shapes, fd->cfg.per);
     TRY(cut_bricks(fd, &given));
+    TRY(check_apart(fd, &given));
     TRY(sem3d_make_order(fd, &given));
     TRY(sem3d_make_ways(fd, &given));
     TRY(sem3d_make_mass(fd, &given));

@@ -78,12 +78,14 @@ typedef struct sem3d_sides {
 /* What bricks of this piece have of points that other pieces have too goes there, and theirs comes here: slots, of way
  * w and phase f (0 solid, 1 fluid) number 2w+f. Bricks whose slots are given come first. */
 typedef struct sem3d_pieces {
-    int ways;                       /* 0: the mesh is whole */
+    int ways, mine;                 /* ways 0: the mesh is whole; mine: this piece's number */
+    int linked;                     /* ways that are open from GPU to GPU */
     int *way;                       /* (bricks) -1: this piece's */
     int *start, *point;             /* (ways + 1), points of this piece's elements that another piece has too */
     int *gives, *give;              /* (2 ways + 1), (gives[2 ways]) */
     int *takes, *take;              /* likewise */
     int *turn, rim[2][2], inner[2]; /* bricks; of phase f the first with slots to give, the first without, the end */
+    int *colour;                    /* (elements) sums on a GPU go by; null: by their numbers */
     int done;                       /* parts of the step, of the six that sem3d_part does */
     int (*between)(void);           /* called now and then while bricks are computed; or null */
 } sem3d_pieces;
@@ -114,6 +116,17 @@ typedef struct sem3d_counts {
     int entries, receivers, steps, points; /* of sources, of the map */
 } sem3d_counts;
 
+/* Pieces whose memory each other's kernels store into: verbs of a variant that can, as sem3d_halo_offer ... say. */
+typedef struct sem3d_link_verbs {
+    int (*offer)(sem3d *fd, int beside, int host, double seconds, int length, char *ticket);
+    int (*open)(sem3d *fd, int way, int length, const char *ticket);
+    int (*tried)(sem3d *fd, double seconds, double *bare, double *full);
+    int (*waited)(sem3d *fd, double *seconds); /* (ways) */
+    void (*close)(sem3d *fd);
+    void (*give_up)(sem3d *fd);
+    int (*left)(sem3d *fd, int *chunks);
+} sem3d_link_verbs;
+
 /* A variant offers these verbs beside handle_verbs. */
 typedef struct sem3d_verbs {
     handle_verbs common;
@@ -125,12 +138,14 @@ typedef struct sem3d_verbs {
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
     /* beside lists of points and traces */
     size_t (*need)(const kernel_variant *v, const sem3d_cfg *cfg);
-    int most; /* elements of a brick; 0: SEM3D_BRICK */
-    /* Of a mesh in pieces; null: there are none. part: of one phase; slots: what they hold, 3 or in the fluid 1. */
+    int most;  /* elements of a brick; 0: SEM3D_BRICK */
+    int apart; /* likewise of a piece of a mesh; 0: as the mesh has them */
+    /* Of a mesh in pieces; null: there are none. part: of one phase. */
     int (*part)(sem3d *fd, int it, int fluid, int part, float *trace);
-    void (*get_slots)(const sem3d *fd, int fluid, const int *slot, int n, float *out);
-    void (*set_slots)(sem3d *fd, int fluid, const int *slot, int n, const float *in);
+    int (*give)(sem3d *fd, int fluid, int way, float *out); /* what slots at a way hold, 3 numbers or in the fluid 1 */
+    int (*take)(sem3d *fd, int fluid, int way, const float *in);
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
+    const sem3d_link_verbs *link; /* null: sums of pieces go through the host */
 } sem3d_verbs;
 
 enum { SEM3D_ELSEWHERE = -1 };                               /* a point that this piece has not */
@@ -152,6 +167,16 @@ static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t el
 
 static inline const double *sem3d_corner(const sem3d *fd, const sem3d_given *g, size_t element) {
     return g->corner + element * 3 * (size_t)fd->cfg.per;
+}
+
+/* Sums of a phase that go out or come in at a way; of both phases. */
+static inline int sem3d_travels(const sem3d_pieces *p, int way, int fluid) {
+    const int f = 2 * way + fluid;
+    return p->gives[f + 1] > p->gives[f] || p->takes[f + 1] > p->takes[f];
+}
+
+static inline int sem3d_is_way(const sem3d_pieces *p, int way) {
+    return sem3d_travels(p, way, 0) || sem3d_travels(p, way, 1);
 }
 
 /* Brick b is in another piece of the mesh. */

@@ -18,11 +18,16 @@ size_t sem3d_medium_size(const sem3d_cfg *c, sem3d_shape shape, int fluid) {
 size_t sem3d_share_size(const sem3d_cfg *c) { return 2 * (size_t)c->mechanisms * (c->shares == 1 ? 1 : SEM3D_PADDED); }
 
 int sem3d_all_affine(const sem3d *fd, const sem3d_given *given) {
-    const int elements = fd->cfg.per == 8 ? fd->cfg.elements : 0;
-    int bent = fd->cfg.per != 8;
-#pragma omp parallel for schedule(static) num_threads(threads_of(fd)) reduction(| : bent)
+    if (fd->cfg.per != 8 || fd->cfg.piece != 0)
+        return fd->cfg.per == 8 && fd->cfg.piece == 2;
+    return sem3d_affine(fd->cfg.elements, given->corner);
+}
+
+int sem3d_affine(int elements, const double *corner) {
+    int bent = 0;
+#pragma omp parallel for schedule(static) reduction(| : bent)
     for (int e = 0; e < elements; e++)
-        bent |= !sem_is_affine(sem3d_corner(fd, given, (size_t)e), 1e-6);
+        bent |= !sem_is_affine(corner + 24 * (size_t)e, 1e-6);
     return !bent;
 }
 

@@ -121,6 +121,8 @@ static int put_bricks(sem3d *fd, int bricks, sem3d_patterns *t, const shelf *s, 
     for (int b = 0; b < bricks; b++) {
         const sem3d_brick *from = &fd->order.brick[b];
         const int fluid = b >= fd->order.solid_bricks;
+        if (from->elsewhere)
+            continue;
         TRY(make_pattern(fd, from, x));
         struct kept *k = seek(s, t, x);
         if (k->locals == 0)

@@ -1,9 +1,11 @@
 /* A piece of a mesh: which sums of bricks go to other pieces and come from them, and a step in parts. Both ends of a
  * way list its sums in the order of bricks, elements and points of these, so nothing but numbers travels. */
 #include <limits.h>
+#include <string.h>
 
 #include "err.h"
 #include "sem3d.h"
+#include "sem3d_colours.h"
 
 static const sem3d_verbs *verbs(const sem3d *fd) { return (const sem3d_verbs *)fd->h.variant->verbs; }
 
@@ -118,11 +120,12 @@ int sem3d_make_ways(sem3d *fd, const sem3d_given *given) {
     return rc;
 }
 
-int sem3d_ways(void *handle, int ways, const int *way, const int *start, const int *point) {
+int sem3d_ways(void *handle, int ways, int mine, const int *way, const int *start, const int *point) {
     sem3d *fd = handle;
     sem3d_pieces *p = &fd->pieces;
     TRY(handle_enter(fd));
     REQUIRE(ways >= 1 && ways < INT_MAX / 2, "%d ways between pieces of a mesh, must be 1 or more", ways);
+    REQUIRE(mine >= 0 && mine < ways, "piece %d of a mesh, must be 1..%d", mine + 1, ways);
     REQUIRE(verbs(fd)->part != NULL, "the variant \"%s\" computes no piece of a mesh", fd->h.variant->name);
     for (int b = 0; b < fd->cfg.bricks; b++)
         REQUIRE(way[b] >= -1 && way[b] < ways, "brick %d has way %d, must be 1..%d, or 0 of this piece", b + 1,
@@ -136,7 +139,44 @@ int sem3d_ways(void *handle, int ways, const int *way, const int *start, const i
     TRY(host_copy(&fd->h.memory, &p->start, start, (size_t)ways + 1, sizeof(int), "ways between pieces"));
     TRY(host_copy(&fd->h.memory, &p->point, point, (size_t)start[ways], sizeof(int), "ways between pieces"));
     p->ways = ways;
+    p->mine = mine;
+    p->linked = 0;
     return 0;
+}
+
+/* --- colours ----------------------------------------------------------------------------------------------------- */
+
+static int paint(host_pool *pool, int elements, int *at, const int *given, int low, int high, int *colour) {
+    sem3d_colours c = {0};
+    for (size_t m = 0; m < (size_t)elements * SEM_POINTS; m++) {
+        REQUIRE(given[m] >= low && given[m] < high, "point %d to be coloured, must be %d..%d", given[m] + 1, low + 1,
+                high);
+        at[m] = given[m] - low;
+    }
+    TRY(sem3d_make_colours(pool, elements, SEM_POINTS, at, high - low, &c));
+    for (int k = 0; k < c.n; k++)
+        for (int m = c.first[k]; m < c.first[k + 1]; m++)
+            colour[c.element[m]] = k;
+    return 0;
+}
+
+int sem3d_paint(int elements, const int *given, int low, int high, int *colour) {
+    host_pool pool = {0};
+    int *at = NULL;
+    const int rc = host_alloc(&pool, &at, (size_t)elements * SEM_POINTS, sizeof(int), "colours of elements") ||
+                   paint(&pool, elements, at, given, low, high, colour);
+    host_release_all(&pool);
+    return rc;
+}
+
+int sem3d_coloured(void *handle, const int *colour) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    for (int e = 0; e < fd->cfg.elements; e++)
+        REQUIRE(colour[e] >= 0 && colour[e] < SEM3D_COLOURS, "colour %d of element %d, must be 1..%d", colour[e] + 1,
+                e + 1, SEM3D_COLOURS);
+    return host_copy(&fd->h.memory, &fd->pieces.colour, colour, (size_t)fd->cfg.elements, sizeof *colour,
+                     "colours of elements");
 }
 
 /* --- a step ------------------------------------------------------------------------------------------------------ */
@@ -159,20 +199,14 @@ int sem3d_way_size(void *handle, int fluid, int way, int *out, int *in) {
 
 int sem3d_give(void *handle, int fluid, int way, float *out) {
     sem3d *fd = handle;
-    const sem3d_pieces *p = &fd->pieces;
-    const int f = 2 * way + fluid;
     TRY(check_way(fd, fluid, way));
-    verbs(fd)->get_slots(fd, fluid, p->give + p->gives[f], p->gives[f + 1] - p->gives[f], out);
-    return 0;
+    return verbs(fd)->give(fd, fluid, way, out);
 }
 
 int sem3d_take(void *handle, int fluid, int way, const float *in) {
     sem3d *fd = handle;
-    const sem3d_pieces *p = &fd->pieces;
-    const int f = 2 * way + fluid;
     TRY(check_way(fd, fluid, way));
-    verbs(fd)->set_slots(fd, fluid, p->take + p->takes[f], p->takes[f + 1] - p->takes[f], in);
-    return 0;
+    return verbs(fd)->take(fd, fluid, way, in);
 }
 
 /* Nothing to do there: no bricks in their turn, no points. */
@@ -180,7 +214,7 @@ static int is_empty(const sem3d *fd, int fluid, int part) {
     const sem3d_pieces *p = &fd->pieces;
     if (part != SEM3D_SHARED)
         return p->rim[fluid][part] == (part == SEM3D_RIM ? p->rim[fluid][SEM3D_INSIDE] : p->inner[fluid]);
-    return fluid && fd->cfg.points == fd->order.shared[1];
+    return fluid && fd->cfg.points == fd->cfg.solid_points;
 }
 
 int sem3d_part(void *handle, int it, int fluid, int part) {
@@ -190,7 +224,7 @@ int sem3d_part(void *handle, int it, int fluid, int part) {
     const int number = (fluid ? 0 : SEM3D_PARTS) + part;
     float *row = NULL;
     TRY(handle_enter(fd));
-    REQUIRE(p->ways > 0, "part of a step asked for of a whole mesh");
+    REQUIRE(p->ways > 0 && p->linked == 0, "part of a step asked for of a whole mesh, or of a piece that is linked");
     REQUIRE(number == p->done, "part %d of a step is not what comes next, %d are done", number + 1, p->done);
     if (number == 0) {
         TRY(handle_check_steps(h, it, 1));
@@ -203,12 +237,79 @@ int sem3d_part(void *handle, int it, int fluid, int part) {
     if (h->steps == 0)
         h->first = it;
     h->next = INT_MAX; /* until all went well */
-    if (last || !is_empty(fd, fluid, part))
+    if (number == 0 || last || !is_empty(fd, fluid, part))
         TRY(verbs(fd)->part(fd, it, fluid, part, row));
     p->done = last ? 0 : number + 1;
     h->steps += last;
     h->next = last ? it + 1 : h->next;
     return 0;
+}
+
+/* --- from GPU to GPU --------------------------------------------------------------------------------------------- */
+
+static int check_link(sem3d *fd) {
+    TRY(handle_enter(fd));
+    REQUIRE(verbs(fd)->link != NULL, "variant=%s computes on no GPU, whose memory others could store into",
+            fd->h.variant->name);
+    REQUIRE(fd->h.has_model && fd->pieces.ways > 0, "a link of what is no piece of a mesh");
+    return 0;
+}
+
+int sem3d_halo_offer(void *handle, int beside, int host, double seconds, int length, char *ticket) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    REQUIRE(fd->pieces.done == 0, "the exchange of sums begins in the middle of a step");
+    fd->pieces.linked = 0;
+    return verbs(fd)->link->offer(fd, beside, host, seconds, length, ticket);
+}
+
+int sem3d_halo_open(void *handle, int way, int length, const char *ticket) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    REQUIRE(way >= 0 && way < fd->pieces.ways && sem3d_is_way(&fd->pieces, way),
+            "the memory of piece %d opened, with which this one shares nothing", way + 1);
+    TRY(verbs(fd)->link->open(fd, way, length, ticket));
+    fd->pieces.linked++;
+    return 0;
+}
+
+int sem3d_halo_try(void *handle, double seconds, double *bare, double *full) {
+    sem3d *fd = handle;
+    int ways = 0;
+    *bare = *full = 0;
+    TRY(check_link(fd));
+    for (int w = 0; w < fd->pieces.ways; w++)
+        ways += sem3d_is_way(&fd->pieces, w);
+    REQUIRE(fd->pieces.linked == ways, "%d of %d ways to other pieces are open", fd->pieces.linked, ways);
+    return ways == 0 ? 0 : verbs(fd)->link->tried(fd, seconds, bare, full);
+}
+
+int sem3d_halo_waited(void *handle, double *seconds) {
+    sem3d *fd = handle;
+    TRY(check_link(fd));
+    memset(seconds, 0, (size_t)fd->pieces.ways * sizeof *seconds);
+    return fd->pieces.linked == 0 ? 0 : verbs(fd)->link->waited(fd, seconds);
+}
+
+void sem3d_halo_close(void *handle) {
+    sem3d *fd = handle;
+    if (fd == NULL || verbs(fd)->link == NULL)
+        return;
+    verbs(fd)->link->close(fd);
+    fd->pieces.linked = 0;
+}
+
+void sem3d_halo_give_up(void *handle) {
+    sem3d *fd = handle;
+    if (fd != NULL && verbs(fd)->link != NULL)
+        verbs(fd)->link->give_up(fd);
+}
+
+int sem3d_halo_left(void *handle, int *chunks) {
+    sem3d *fd = handle;
+    *chunks = 0;
+    TRY(handle_enter(fd));
+    return verbs(fd)->link == NULL ? 0 : verbs(fd)->link->left(fd, chunks);
 }
 
 int sem3d_between(void *handle, int (*procedure)(void)) {

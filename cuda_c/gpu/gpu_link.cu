@@ -285,6 +285,53 @@ void gpu_link_free(gpu_queue *q, gpu_link *link) {
     *link = gpu_link();
 }
 
+// --- trial -----------------------------------------------------------------------------------------------------------
+
+enum { TRIALS = 8 }; // steps: those of a graph
+
+struct trial {
+    int exchanges; // of a step
+    int (*step)(void *self);
+    void *self;
+};
+
+// Twice TRIALS steps before step `it`; the seconds that an exchange of the second half took.
+static int time_trials(gpu_queue *q, gpu_link *link, const trial &t, int it, double *seconds) {
+    double start = 0;
+    gpu_forget_graphs(q);
+    for (int half = 0; half < 2; half++) {
+        TRY(gpu_begin(q, it - (2 - half) * TRIALS, 1));
+        start = host_seconds();
+        TRY(gpu_repeat(q, TRIALS, t.step, t.self));
+        TRY(gpu_wait(q));
+        TRY(gpu_link_check(link));
+    }
+    *seconds = (host_seconds() - start) / (double)(TRIALS * t.exchanges);
+    return 0;
+}
+
+static int time_both(gpu_queue *q, gpu_link *link, const trial &t, double *bare, double *full) {
+    link->bare = 1;
+    const int rc = time_trials(q, link, t, 1 - 2 * TRIALS, bare);
+    link->bare = 0;
+    TRY(rc);
+    TRY(time_trials(q, link, t, 1, full));
+    return gpu_link_forget_waits(q, link);
+}
+
+int gpu_link_try(gpu_queue *q, gpu_link *link, double seconds, int exchanges, int (*step)(void *self), void *self,
+                 double *bare, double *full) {
+    const unsigned long long nanoseconds = link->common.nanoseconds;
+    const double patience = link->seconds;
+    link->seconds = seconds;
+    link->common.nanoseconds = (unsigned long long)(seconds * 1e9);
+    const int rc = time_both(q, link, {exchanges, step, self}, bare, full);
+    link->seconds = patience;
+    link->common.nanoseconds = nanoseconds;
+    gpu_forget_graphs(q); // they have the numbers of the trial
+    return rc;
+}
+
 // --- the link's stream ---------------------------------------------------------------------------------------------
 
 int gpu_link_fork(gpu_queue *q, gpu_link *link, cudaStream_t *stream) {

@@ -94,6 +94,10 @@ int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char
 /* Harmless in any thread at any time. */
 void gpu_link_give_up(gpu_link *link);
 int gpu_link_check(const gpu_link *link); /* of one that is open */
+/* Exchanges as they are, of steps up to 0, waited for so long each: an exchange, of which `step` queues so many, took
+ * the seconds `bare`, of flags alone, and `full`. */
+int gpu_link_try(gpu_queue *q, gpu_link *link, double seconds, int exchanges, int (*step)(void *self), void *self,
+                 double *bare, double *full);
 /* Seconds of waits at each side since the offer, or since they were forgotten; waits for the queue. */
 int gpu_link_waited(gpu_queue *q, gpu_link *link, double seconds[GPU_SIDES]);
 int gpu_link_forget_waits(gpu_queue *q, gpu_link *link);

@@ -26,7 +26,8 @@ module elastic3d_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use quality_band_m, only: QualityBand
-  use scheme3d_m, only: halo_auto, halo_host, halo_words, scheme3d_t
+  use partners_m, only: halo_auto, halo_host, halo_words
+  use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
   use solver_m, only: solver_t

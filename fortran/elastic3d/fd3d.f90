@@ -27,7 +27,9 @@ module fd3d_m
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
-  use scheme3d_m, only: elastic_t, halo_auto, halo_host, halo_ipc, halo_mpi, scheme3d_t
+  use gpu_ways_m, only: GpuWaysClose
+  use partners_m, only: halo_mpi
+  use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -61,9 +63,6 @@ module fd3d_m
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
     type(manner_t) :: manner                      !< of its steps
-    character(:), allocatable :: remark           !< on the way of halos, for the log
-    logical :: overlaps = .true.                  !< halos of pieces travel while inner cells are computed
-    logical :: linked = .false.                   !< kernels of pieces exchange halos, and no host waits for them
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -90,7 +89,7 @@ module fd3d_m
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
     procedure :: box => box_needed, setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
-    procedure :: do_steps, await_steps, samples
+    procedure :: do_steps, await_steps, samples, swap_once
     procedure :: shared_out, ways_found, exchanged
     procedure, private :: has_contacts, grouped
   end type fd3d_t
@@ -172,17 +171,17 @@ module fd3d_m
 
     ! --- fd3d_ways.f90
 
-    !> Closes the memory of partners' GPUs, before anybody gives such memory back.
-    module subroutine CloseLinks(self, error)
-      class(fd3d_t), intent(inout) :: self
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine CloseLinks
-
     !> Opens the ways to the pieces around: by kernels where that can be, else by hosts. Sets `linked`.
     module subroutine OpenWays(self, error)
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine OpenWays
+
+    module subroutine swap_once(self, n, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(out) :: n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine swap_once
 
     module subroutine ways_found(self, words, error)
       class(fd3d_t), intent(inout) :: self
@@ -348,7 +347,7 @@ contains
     type(fd3d_grid_t) :: grid
     logical :: keeps
     self%known = 0
-    if (self%grouped()) call CloseLinks(self, error)
+    if (self%grouped()) call GpuWaysClose(self, error)
     if (.not. allocated(error)) call PlanGrid(self, self%scheme, self%own, window, grid, error)
     if (.not. allocated(error)) call CheckWindow(self, window, error)
     if (allocated(error)) return
@@ -563,7 +562,7 @@ contains
   subroutine free(self)
     class(fd3d_t), intent(inout) :: self
     type(error_t), allocatable :: error       ! where partners are lost the memory is given back all the same
-    if (self%linked) call CloseLinks(self, error)
+    if (self%linked) call GpuWaysClose(self, error)
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
     if (allocated(self%rho)) deallocate (self%rho, self%lambda, self%mu)

@@ -224,7 +224,7 @@ contains
     logical, intent(in) :: beside                                        !< exchanges run beside the inner cells
     logical, intent(in) :: host                                          !< the machine's memory, else the GPU's
     real(dp), intent(in) :: seconds                                      !< that a partner is waited for
-    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (fd3d_ticket)
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (halo_ticket)
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), merge(1, 0, host), seconds, size(ticket), &
                                            ticket), error)

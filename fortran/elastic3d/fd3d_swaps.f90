@@ -13,7 +13,8 @@
 submodule(fd3d_m) fd3d_swaps
   use fd3d_engine_m, only: part_all, part_inner, part_rim
   use fd3d_manner_m, only: MannerTake, MannerTurn
-  use host_c, only: host_nap, host_seconds
+  use gpu_ways_m, only: GpuWaysAwait
+  use host_c, only: host_seconds
   use partners_m, only: traffic_t
   use receiver_sum_m, only: receiver_parts
   use shared_sums_m, only: header, SumsGather
@@ -23,8 +24,6 @@ submodule(fd3d_m) fd3d_swaps
 
   integer, parameter :: sides = 6
   integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
-  real(dp), parameter :: look_every = 0.1_dp     !< the host looks after partners [s]
-  real(dp), parameter :: nap_first = 2.0e-5_dp, nap_last = 1.0e-3_dp   !< between looks at the GPU [s]
 
 contains
 
@@ -69,26 +68,11 @@ contains
   end procedure do_steps
 
   module procedure await_steps
-    real(dp) :: look, nap
-    integer :: left
-    if (.not. self%linked) then
+    if (self%linked) then
+      call GpuWaysAwait(self, most, error)
+    else
       call self%engine%pending(most, error)
-      return
     end if
-    look = host_seconds() + look_every
-    nap = nap_first
-    do
-      call self%engine%halo_left(left, error)
-      if (allocated(error) .or. left <= most) return
-      if (host_seconds() > look) then
-        look = host_seconds() + look_every
-        call self%partners%look(error)
-        if (allocated(error)) call self%engine%halo_give_up()
-        if (allocated(error)) return
-      end if
-      call host_nap(nap)
-      nap = min(1.25_dp*nap, nap_last)
-    end do
   end procedure await_steps
 
   ! --- half steps through the host --------------------------------------------------------------------------------------

@@ -4,17 +4,13 @@ module scheme3d_m
   use checked_m, only: Finite, IsWhole, Whole
   use kinds_m, only: dp
   use parcel_m, only: parcel_t
+  use partners_m, only: halo_auto, halo_host
   use scheme_m, only: scheme_t
   use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
   use text_m, only: Str
   implicit none
   private
   public :: scheme3d_t, elastic_t
-
-  !> Ways of halos between pieces of a shot: the best found; from GPU to GPU; as messages; through memory of the host that the ranks
-  !> of a machine share, as messages between machines.
-  integer, parameter, public :: halo_auto = 0, halo_ipc = 1, halo_mpi = 2, halo_host = 3
-  character(*), parameter, public :: halo_words(0:3) = [character(4) :: 'auto', 'ipc', 'mpi', 'host']
 
   type :: elastic_t
     logical :: attenuates = .false.           !< with memory variables

@@ -6,7 +6,7 @@ module elements3d_m
   use element_finder_m, only: finder_t, FinderFind
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
   use elements3d_trial_m, only: TrialFiles, TrialJob
-  use elements_cut_m, only: cut_t, CutCan, CutWords, ElementsCut
+  use elements_cut_m, only: cut_t, CutCan, CutWords, ElementsCut, touching
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, elements_t, in_element, in_memory, tensor_numbers
   use elements_relax_m, only: ElementsUnrelax
@@ -23,6 +23,7 @@ module elements3d_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use quality_band_m, only: QualityBand
+  use partners_m, only: halo_auto, halo_host, halo_words
   use scheme_m, only: scheme_t, SchemeNew, SchemeTimes, SchemeWarn
   use sem3d_components_m, only: Sem3dRecords
   use sem3d_m, only: sem3d_t
@@ -134,6 +135,7 @@ contains
     type(shot_t), intent(in) :: shot
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    integer :: way
     select type (scheme)
     type is (elements_scheme_t)
       call SourceDerive(job, scheme%source, error)
@@ -155,6 +157,7 @@ contains
       scheme%fields = job%snapshot_fields
       scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
       scheme%sponge_width = job%sponge
+      scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
@@ -383,7 +386,6 @@ contains
     integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
-    real(dp), parameter :: touching = 1.2_dp       !< elements of a rank, and those that touch them, for one of its own
     real(dp) :: nodes, relaxing, share             !< relaxing: numbers of an element that attenuates
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element

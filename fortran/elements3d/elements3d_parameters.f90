@@ -59,7 +59,8 @@ contains
     call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields of pictures, joined by commas: vx, vy, vz, ux, uy, uz, p')
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector on the top')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the maps are of in place of the top; -1e6: the top')
-    call ClusterTable(t, job, 'ranks that share one shot, a piece of the mesh each, on CPU cores; auto = as few as hold it')
+    call ClusterTable(t, job, 'ranks that share one shot, a piece of the mesh each; auto = as few as hold it')
+    call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a mesh give each other travels: from GPU to GPU (CUDA IPC), as MPI messages, or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
     call t%real('gpu_memory', job%gpu_memory, 0.0_dp, 0.0_dp, 1.0e6_dp, 'GB', 'memory of its GPU that a rank may take; 0 = what is free')
     call t%word('resident', job%resident, 'auto', 'auto,all,fields', 'what stays on the GPU: all, or only the fields, while geometry, medium and memory variables of elements come from the host in each step, and memory variables go back; auto: of as many elements as there is room for they stay. With variant=tuned; the others need all')
     ! @format(on)
@@ -100,8 +101,12 @@ contains
                         'blocks, or vp=FILE, vs=FILE, rho=FILE, volumes of the earth')
     end if
     call ModelRules(job, 'xyz', verb /= 'status', t)
-    if (t%sound('group,gpn') .and. job%group > 1 .and. job%gpn > 0) &
-      call t%blame('group', 'must be 1 with GPUs: a group of SplSemmod computes on CPU cores; or give gpn = 0')
+    if (t%sound('group,gpn') .and. job%group > 1 .and. job%gpn > 0) then
+      if (t%sound('resident') .and. job%resident == 'fields') &
+        call t%blame('resident', 'must be all or auto where group > 1: all of a piece of a mesh stays on its GPU')
+      if (t%sound('sum,variant') .and. job%sum == 'atomic' .and. index('texture shared global', job%variant) > 0) &
+        call t%blame('sum', 'must be gather or colour where group > 1: pieces of a mesh have no atomic sums')
+    end if
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (t%sound('resident,variant') .and. job%resident == 'fields' .and. index('texture shared global', job%variant) > 0) &

@@ -26,6 +26,9 @@ module elements_cut_m
   real(dp), parameter :: side = 0.03_dp           !< more for a side that absorbs or where fluid and solid meet
   real(dp), parameter :: between = 0.15_dp        !< for a face between two pieces, in each of them
 
+  !> Elements of a piece, and those that touch them, for one of its own, at most in meshes worth a cut.
+  real(dp), parameter, public :: touching = 1.2_dp
+
   !> Bricks to be divided.
   type :: bricks_t
     real(dp), allocatable :: cost(:)

@@ -11,6 +11,7 @@ module elements_pieces_m
   use kinds_m, only: sp
   use meetings_m, only: meetings_t
   use sem3d_engine_m, only: sem3d_ways_t
+  use sem3d_variants_m, only: sums_t
   implicit none
   private
   public :: piece_t, PieceMake
@@ -29,12 +30,14 @@ module elements_pieces_m
 contains
 
   !> Piece `mine` of a mesh whose points are numbered. wide: elements of a fluid whose piece has the points of those beside too.
-  subroutine PieceMake(whole, meetings, cut, mine, wide, piece)
+  !> sums: how forces are added in the whole mesh.
+  subroutine PieceMake(whole, meetings, cut, mine, wide, sums, piece)
     type(elements_t), intent(in) :: whole
     type(meetings_t), intent(in) :: meetings
     type(cut_t), intent(in) :: cut
     integer, intent(in) :: mine
     logical, intent(in) :: wide(:)
+    type(sums_t), intent(in) :: sums
     type(piece_t), intent(out) :: piece
     integer, allocatable :: mate(:), first(:)
     logical, allocatable :: held(:), own(:), theirs(:)
@@ -57,9 +60,10 @@ contains
     allocate (piece%place(whole%points), source=0)
     piece%place(piece%point) = [(p, p=1, size(piece%point))]
     piece%owns = first(piece%point) == mine
-    call TakeElements(whole, cut, piece)
+    call TakeElements(whole, cut, sums, piece)
     n = cut%pieces
     piece%ways%n = n
+    piece%ways%mine = mine
     allocate (piece%ways%start(n + 1), piece%ways%point(0))
     piece%ways%start(1) = 1
     do w = 1, n
@@ -112,9 +116,10 @@ contains
   end subroutine Holds
 
   !> The elements of the piece and those that touch its points, with their bricks and contacts.
-  subroutine TakeElements(whole, cut, piece)
+  subroutine TakeElements(whole, cut, sums, piece)
     type(elements_t), intent(in) :: whole
     type(cut_t), intent(in) :: cut
+    type(sums_t), intent(in) :: sums
     type(piece_t), intent(inout) :: piece
     logical :: wanted(whole%n)
     integer :: place(whole%n), e, b, c, n
@@ -147,15 +152,19 @@ contains
       do e = 1, part%n
         part%at(:, e) = piece%place(whole%at(:, from(e)))
       end do
-      allocate (part%brick(0), piece%ways%way(0))
-      do b = 1, size(whole%brick) - 1
-        n = count(wanted(whole%brick(b):whole%brick(b + 1) - 1))
-        if (n == 0) cycle
-        e = findloc(wanted(whole%brick(b):), .true., 1) + whole%brick(b) - 1
-        part%brick = [part%brick, place(e)]
-        piece%ways%way = [piece%ways%way, merge(0, cut%owner(e), cut%owner(e) == piece%mine)]
+      allocate (part%brick(size(sums%brick)), piece%ways%way(size(sums%brick) - 1))
+      n = 0
+      do b = 1, size(sums%brick) - 1
+        e = findloc(wanted(sums%brick(b):sums%brick(b + 1) - 1), .true., 1) + sums%brick(b) - 1
+        if (e < sums%brick(b)) cycle
+        n = n + 1
+        part%brick(n) = place(e)
+        piece%ways%way(n) = merge(0, cut%owner(e), cut%owner(e) == piece%mine)
       end do
-      part%brick = [part%brick, part%n + 1]
+      part%brick = [part%brick(:n), part%n + 1]
+      piece%ways%way = piece%ways%way(:n)
+      piece%ways%piece = sums%piece
+      if (allocated(sums%colour)) piece%ways%colour = sums%colour(from)
       n = count(wanted(whole%contact(1, :)))
       allocate (part%contact(2, n), part%partner(on_face, n))
       n = 0

@@ -5,6 +5,7 @@ module elements_scheme_m
   use kinds_m, only: dp
   use mesh_ground_m, only: from_level, from_seafloor
   use parcel_m, only: parcel_t
+  use partners_m, only: halo_auto, halo_host
   use scheme_m, only: scheme_t
   use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
   use text_m, only: Str
@@ -21,6 +22,7 @@ module elements_scheme_m
     integer :: per = 8                        !< nodes of an element
     integer :: media = 1                      !< numbers of an element for each of rho, lambda, mu
     integer :: sum = 0                        !< of forces at points that elements share: as in sem3d_grid_t
+    integer :: halo = halo_auto               !< the way of what pieces of a mesh give each other
     integer :: resident = 0                   !< what of them stays on a GPU: as in sem3d_grid_t
     integer :: slowest = 0, worst = 0         !< elements with the fewest points per wavelength, and that set the time step
     logical :: attenuates = .false.
@@ -42,7 +44,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 22          !< before those of the source
+  integer, parameter :: numbers = 23          !< before those of the source
 
 contains
 
@@ -84,7 +86,7 @@ contains
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
                       self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, &
-                      real([self%resident, self%media], dp), &
+                      real([self%resident, self%media, self%halo], dp), &
                       SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
@@ -109,7 +111,7 @@ contains
       why = 'a choice that is none'
     else if (.not. (IsWhole(parcel%numbers(19), in_memory, in_element) .and. parcel%numbers(20) >= 0 .and. &
                     IsWhole(parcel%numbers(21), 0, 2) .and. &
-                    IsWhole(parcel%numbers(22), 1, in_element))) then
+                    IsWhole(parcel%numbers(22), 1, in_element) .and. IsWhole(parcel%numbers(23), halo_auto, halo_host))) then
       why = 'a number of memory variables, a width or a choice that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
@@ -137,6 +139,7 @@ contains
       self%sponge_width = x(20)
       self%resident = Whole(x(21))
       self%media = merge(1, in_element, x(22) < in_element)
+      self%halo = Whole(x(23))
       i = index(parcel%text, achar(10))
       self%planes = parcel%text(:i - 1)
       self%fields = parcel%text(i + 1:)

@@ -11,7 +11,7 @@ module sem3d_m
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_ocean_m, only: OceanMass
-  use elements_cut_m, only: cut_t, CutWords, ElementsCut
+  use elements_cut_m, only: cut_t, CutWords, ElementsCut, touching
   use elements_pieces_m, only: piece_t, PieceMake
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
@@ -22,6 +22,7 @@ module sem3d_m
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
   use gather_m, only: film_t, gather_t
+  use gpu_ways_m, only: GpuWaysClose
   use hash_m, only: hash_t, HashAdd
   use hexahedron_m, only: Determinant, HexAt, HexJacobian
   use kinds_m, only: dp, i8, sp
@@ -31,7 +32,7 @@ module sem3d_m
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
-  use sem3d_variants_m, only: sem3d_variants, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
+  use sem3d_variants_m, only: sem3d_variants, sums_t, Sem3dEngineNew, Sem3dKernels, Sem3dMemory, Sem3dSums
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
   use source3d_m, only: source_force, SourceNumbers
@@ -91,7 +92,7 @@ module sem3d_m
     procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
-    procedure :: do_steps, shared_out, ways_found, exchanged, grouped
+    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, grouped
     procedure, private :: band => Band
   end type sem3d_t
 
@@ -147,6 +148,19 @@ module sem3d_m
       integer, intent(in) :: n
       type(error_t), allocatable, intent(inout) :: error
     end subroutine do_steps
+
+    !> While GPUs wait for each other, the host looks after the partners' processes.
+    module subroutine await_steps(self, most, error)
+      class(sem3d_t), intent(inout), target :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine await_steps
+
+    module subroutine swap_once(self, n, error)
+      class(sem3d_t), intent(inout) :: self
+      integer, intent(out) :: n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine swap_once
 
     !> Entries of a source as the engine of this rank has its points; those that it has not are left out.
     module subroutine SourceHere(self, list, error)
@@ -220,6 +234,9 @@ contains
     real(dp) :: cells
     logical :: same, keeps
     logical, allocatable :: wide(:)
+    type(sums_t) :: sums
+    if (self%grouped()) call GpuWaysClose(self, error)
+    if (allocated(error)) return
     same = window%serial > 0 .and. window%serial == self%medium
     if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
     if (.not. same) then
@@ -236,12 +253,14 @@ contains
         self%wide = self%own%pgv
         call MapElements(self, window, wide)
         call ElementsCut(self%elements, self%partners%n, merge(self%own%relaxing, 0, self%own%attenuates), self%cut, error)
+        if (.not. allocated(error)) call Sem3dSums(self%scheme%variant, self%own%sum, self%elements, sums, error)
         if (allocated(error)) return
-        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, self%piece)
+        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, sums, self%piece)
       end if
     end if
     if (self%grouped()) then
       grid = Sem3dGrid(self%piece%elements)
+      grid%piece = self%piece%ways%piece
     else
       grid = Sem3dGrid(self%elements)
     end if
@@ -256,7 +275,7 @@ contains
     grid%threads = self%team%threads
     grid%share = self%scheme%share
     grid%sum = self%own%sum
-    grid%resident = self%own%resident
+    grid%resident = merge(resident_all, self%own%resident, self%grouped())   ! pieces stay on their GPUs
     grid%room = Room(grid, self%variant, self%scheme, size(self%shot%rx)*size(SplitList(self%scheme%components)))
     call Sem3dEngineNew(self%variant, self%engine, error)
     if (.not. allocated(error)) call self%engine%new(grid, error)
@@ -331,7 +350,10 @@ contains
     real(sp), allocatable :: q(:, :)
     real(dp) :: xi(3), x(3), mass, strongest
     integer :: e
-    if (self%grouped()) call OpenWays(self, error)
+    if (self%grouped()) then
+      call OpenWays(self, error)
+      self%queues = self%linked                   ! else the host exchanges sums within steps
+    end if
     if (allocated(error)) return
     call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
@@ -479,6 +501,8 @@ contains
     if (allocated(error)) return
     half = FilmsHalf(self)
     call self%timestep(min(merge(1, self%chunk, half), self%scheme%nt - self%steps, self%next_picture() - self%steps), error)
+    if ((half .or. self%steps == self%next_picture()) .and. self%linked .and. .not. allocated(error)) &
+      call self%await_steps(0, error)             ! a partner that fails is not noticed in the sleep of others
     if (half .and. .not. allocated(error)) call FilmsFinish(self, error)
     if (.not. allocated(error) .and. self%steps == self%next_picture()) call FilmsTake(self, error)
   end subroutine next_chunk
@@ -590,8 +614,8 @@ contains
     end associate
   end subroutine identify
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores,
-  !> huge() where several ranks are to share it.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements of a rank; 0 on
+  !> CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -602,8 +626,6 @@ contains
     select type (scheme)
     type is (elements_scheme_t)
       if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
-      if (scheme%ranks > 1) bytes = huge(bytes)                   ! a group computes on cores
-      if (scheme%ranks > 1) return
       grid = Cube(scheme, window)
       call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
     end select
@@ -629,28 +651,34 @@ contains
     end select
   end function need_words
 
-  !> The elements of a window as those of a cube.
+  !> The elements of a window, or a rank's piece of them, as those of a cube.
   type(sem3d_grid_t) function Cube(scheme, window) result(grid)
     type(elements_scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
-    grid%elements = window%nz
-    grid%solid = window%nz
-    grid%points = nint(min((4*real(window%nz, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
+    integer :: n
+    n = window%nz
+    if (scheme%ranks > 1) n = min(n, 1 + int(touching*n/scheme%ranks))
+    grid%elements = n
+    grid%solid = n
+    grid%points = nint(min((4*real(n, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
     grid%solid_points = grid%points
-    grid%bricks = 1 + window%nz/32
+    grid%bricks = 1 + n/32
+    grid%piece = merge(1, 0, scheme%ranks > 1)
     grid%per = scheme%per
     grid%media = scheme%media
     grid%relaxing = scheme%relaxing
     if (scheme%attenuates) grid%mechanisms = zener_mechanisms
     grid%sum = scheme%sum
     grid%dt = scheme%dt
-    grid%resident = scheme%resident
+    grid%resident = merge(resident_all, scheme%resident, scheme%ranks > 1)
     grid%room = scheme%gpu_room
   end function Cube
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
     class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable :: error       ! where partners are lost the memory is given back all the same
+    if (self%linked) call GpuWaysClose(self, error)
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
     self%grid = sem3d_grid_t()

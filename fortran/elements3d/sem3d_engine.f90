@@ -9,10 +9,13 @@ module sem3d_engine_m
   use elements_m, only: elements_t, in_element
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use iso_c_binding, only: c_associated, c_float, c_funptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, &
-                     sem3d_field, sem3d_give, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
+  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_coloured, sem3d_damping, sem3d_elements, &
+                     sem3d_expect, &
+                     sem3d_field, sem3d_give, sem3d_halo_close, sem3d_halo_give_up, sem3d_halo_left, sem3d_halo_offer, &
+                     sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, &
+                     sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
                      sem3d_way_size, sem3d_ways
   use text_m, only: CString
@@ -42,6 +45,7 @@ module sem3d_engine_m
     integer :: tensors = 0                      !< anisotropic media
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     integer :: sum = 0                          !< of forces at points that elements share: 0 gather, 1 colour, 2 atomic
+    integer :: piece = 0                        !< as in sem3d_ways_t
     integer :: resident = resident_all          !< what of the elements stays on a GPU
     real(dp) :: room = 0                        !< memory of the GPU that there is [bytes]; 0: all of it
     real(dp) :: dt = 0                          !< [s]
@@ -58,10 +62,12 @@ module sem3d_engine_m
 
   !> Ways from a piece of a mesh to the others.
   type :: sem3d_ways_t
-    integer :: n = 0
+    integer :: n = 0, mine = 1                             !< pieces; this one's number
     integer, allocatable :: way(:)                         !< of each brick, 0: it is this piece's
     integer, allocatable :: start(:), point(:)             !< points of this piece's elements that the piece at way w has too are
                                                            !< point(start(w)) .. point(start(w+1)-1)
+    integer :: piece = 0                                   !< on a GPU: 1, or 2 where all elements of 8 nodes of the mesh are affine
+    integer, allocatable :: colour(:)                      !< of the elements in the whole mesh, from 0, where forces go by colours
   end type sem3d_ways_t
 
   type, extends(engine_t) :: sem3d_engine_t
@@ -84,6 +90,7 @@ module sem3d_engine_m
     procedure :: step_part                   !< a part of a step: of the fluid its rim, inside and shared points, then of the solid
     procedure :: give, take                  !< what goes out at a way after the rim, what must come in before the shared points
     procedure :: between                     !< a procedure to be called now and then during these parts
+    procedure :: halo_offer, halo_open, halo_try, halo_waited, halo_left, halo_give_up, halo_close   !< a side is a way here
     procedure :: map                         !< (points of the map, 3): horizontal, vertical, of the vector
   end type sem3d_engine_t
 
@@ -119,7 +126,7 @@ contains
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
                       contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
                       relaxing=g%relaxing, threads=g%threads, tensors=g%tensors, share=g%share, sum=g%sum, &
-                      resident=g%resident, room=g%room, dt=real(g%dt, c_float))
+                      piece=g%piece, resident=g%resident, room=g%room, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 
@@ -223,7 +230,9 @@ contains
     class(sem3d_engine_t), intent(inout) :: self
     type(sem3d_ways_t), intent(in) :: given
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, given%start - 1, given%point - 1), error)
+    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%mine - 1, given%way - 1, given%start - 1, given%point - 1), error)
+    if (allocated(given%colour) .and. .not. allocated(error)) &
+      call EngineCheck(self, sem3d_coloured(self%handle, given%colour), error)
   end subroutine ways
 
   subroutine way_size(self, phase, way, out, in, error)
@@ -265,6 +274,56 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_between(self%handle, procedure), error)
   end subroutine between
+
+  subroutine halo_offer(self, beside, host, seconds, ticket, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    logical, intent(in) :: beside, host
+    real(dp), intent(in) :: seconds
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_offer(self%handle, merge(1, 0, beside), merge(1, 0, host), seconds, size(ticket), &
+                                            ticket), error)
+  end subroutine halo_offer
+
+  subroutine halo_open(self, side, ticket, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: side
+    character(kind=c_char), contiguous, intent(in) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_open(self%handle, side - 1, size(ticket), ticket), error)
+  end subroutine halo_open
+
+  subroutine halo_try(self, seconds, bare, full, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(dp), intent(in) :: seconds
+    real(dp), intent(out) :: bare, full
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_try(self%handle, seconds, bare, full), error)
+  end subroutine halo_try
+
+  subroutine halo_waited(self, seconds, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(dp), intent(out) :: seconds(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_waited(self%handle, seconds), error)
+  end subroutine halo_waited
+
+  subroutine halo_left(self, chunks, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(out) :: chunks
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_halo_left(self%handle, chunks), error)
+  end subroutine halo_left
+
+  subroutine halo_give_up(self)
+    class(sem3d_engine_t), intent(in) :: self
+    call sem3d_halo_give_up(self%handle)
+  end subroutine halo_give_up
+
+  subroutine halo_close(self)
+    class(sem3d_engine_t), intent(in) :: self
+    call sem3d_halo_close(self%handle)
+  end subroutine halo_close
 
   subroutine watch(self, map, error)
     class(sem3d_engine_t), intent(inout) :: self

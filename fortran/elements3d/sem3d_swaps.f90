@@ -4,9 +4,10 @@
 !> A step: of the fluid, then of the solid, bricks whose sums others need; these travel while the other bricks are computed; then
 !> the shared points take their step. All who have such a point add the same sums in the same order, and so move it by themselves.
 submodule(sem3d_m) sem3d_swaps
+  use gpu_ways_m, only: GpuWaysAwait, GpuWaysOpen
   use host_c, only: host_seconds
   use iso_c_binding, only: c_funloc, c_null_funptr
-  use partners_m, only: carried_words, traffic_t
+  use partners_m, only: carried_words, halo_mpi, traffic_t
   use receiver_sum_m, only: receiver_parts
   use sem3d_engine_m, only: part_inside, part_rim, part_shared, phase_fluid, phase_solid
   use shared_sums_m, only: header, SumsGather
@@ -34,17 +35,22 @@ contains
     if (allocated(error)) return
     with = merge([(w, w=1, self%partners%n)], 0, n > 0)
     theirs = self%partners%mine
-    call self%partners%open(with, theirs, n, error)
-    self%partners%traffic = traffic_t()
+    self%linked = .false.
+    self%remark = ''
     self%turns = 0
+    self%partners%messages = self%own%halo == halo_mpi
+    call self%partners%open(with, theirs, n, error)
+    if (self%own%halo /= halo_mpi .and. .not. allocated(error)) call GpuWaysOpen(self, self%own%halo, n, error)
+    self%partners%traffic = traffic_t()
     if (.not. allocated(error)) &
       call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
   end procedure OpenWays
 
   module procedure do_steps
     integer :: it
-    if (.not. self%grouped()) then
+    if (self%linked .or. .not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
+      if (self%linked) call CountSent(self, n, error)
       return
     end if
     do it = self%steps + 1, self%steps + n
@@ -53,6 +59,45 @@ contains
       if (allocated(error)) return
     end do
   end procedure do_steps
+
+  !> Kernels send, of each phase that travels at a way.
+  subroutine CountSent(self, n, error)
+    class(sem3d_t), intent(inout) :: self
+    integer, intent(in) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: w, phase, out, in
+    associate (p => self%partners)
+      do w = 1, p%n
+        if (p%with(w) == 0) cycle
+        do phase = phase_solid, phase_fluid
+          call self%engine%way_size(phase, w, out, in, error)
+          if (out + in == 0) cycle
+          p%traffic(w)%bytes = p%traffic(w)%bytes + 4_i8*out*n
+          p%traffic(w)%messages = p%traffic(w)%messages + n
+        end do
+      end do
+    end associate
+  end subroutine CountSent
+
+  module procedure await_steps
+    if (self%linked) then
+      call GpuWaysAwait(self, most, error)
+    else
+      call self%engine%pending(most, error)
+    end if
+  end procedure await_steps
+
+  module procedure swap_once
+    integer :: phase
+    n = 0
+    do phase = phase_fluid, phase_solid, -1
+      if (merge(self%elements%n > self%elements%solid, self%elements%solid > 0, phase == phase_fluid)) then
+        call Send(self, phase, error)
+        call Receive(self, phase, error)
+        n = n + 1
+      end if
+    end do
+  end procedure swap_once
 
   !> There: the mesh has elements of this phase.
   subroutine Phase(self, it, which, there, error)
@@ -178,6 +223,9 @@ contains
     real(sp), allocatable :: mine(:, :)
     integer, allocatable :: here(:)           ! of some receivers
     integer :: r, first, some, last
+    if (self%linked) call self%engine%halo_waited(self%partners%traffic%seconds, error)
+    if (self%linked) call self%engine%halo_close()      ! all have, when the samples are gathered: memory may be given back
+    self%linked = .false.
     allocate (mine(self%scheme%nt, size(self%heard)))
     call self%engine%traces(1, mine, error)
     last = size(self%slope)
@@ -192,7 +240,9 @@ contains
 
   module procedure shared_out
     words = ''
-    if (self%grouped()) words = CutWords(self%cut)
+    if (.not. self%grouped()) return
+    words = CutWords(self%cut)
+    if (self%remark /= '') words = words//'; '//self%remark
   end procedure shared_out
 
   module procedure ways_found

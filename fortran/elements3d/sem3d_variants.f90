@@ -1,17 +1,18 @@
 !> The kernel variants of the solver of spectral elements (variants.f90), and engines of them.
 module sem3d_variants_m
+  use elements_m, only: elements_t
   use engine_m, only: EngineName
-  use error_m, only: error_t
+  use error_m, only: error_t, FailFromC
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
-  use sem3d_c, only: sem3d_need, sem3d_solver
+  use sem3d_c, only: sem3d_affine, sem3d_bricks, sem3d_need, sem3d_paint, sem3d_solver
   use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dCfg
   use sem3d_fortran_m, only: sem3d_fortran_t
   use text_m, only: CString
   use variants_m, only: variants_t
   implicit none
   private
-  public :: sem3d_variants, Sem3dKernels, Sem3dEngineNew, Sem3dMemory
+  public :: sem3d_variants, sums_t, Sem3dKernels, Sem3dEngineNew, Sem3dMemory, Sem3dSums
 
   type, extends(variants_t) :: sem3d_variants_t
   contains
@@ -19,6 +20,13 @@ module sem3d_variants_m
   end type sem3d_variants_t
 
   type(sem3d_variants_t), protected :: sem3d_variants
+
+  !> How a variant adds forces in a whole mesh: engines of its pieces do it alike.
+  type :: sums_t
+    integer, allocatable :: brick(:)         !< first elements of bricks, as in elements_t
+    integer :: piece = 0                     !< as in sem3d_ways_t
+    integer, allocatable :: colour(:)        !< of elements, likewise
+  end type sums_t
 
 contains
 
@@ -55,5 +63,32 @@ contains
     end if
     call EngineName(engine, sem3d_variants, name, error)
   end subroutine Sem3dEngineNew
+
+  !> `sum`: as in sem3d_grid_t. Points of the mesh are numbered.
+  subroutine Sem3dSums(name, sum, mesh, sums, error)
+    character(*), intent(in) :: name
+    integer, intent(in) :: sum
+    type(elements_t), intent(in) :: mesh
+    type(sums_t), intent(out) :: sums
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: by_colour = 1
+    integer, allocatable :: cut(:)
+    integer :: n, rc
+    sums%brick = mesh%brick
+    if (.not. sem3d_variants%needs_gpu(name)) return
+    allocate (cut(mesh%n + 1))
+    rc = sem3d_bricks(CString(name), size(mesh%brick) - 1, mesh%brick - 1, n, cut)
+    call FailFromC(rc, error)
+    if (allocated(error)) return
+    sums%brick = cut(:n + 1) + 1
+    sums%piece = 1
+    if (mesh%per == 8) sums%piece = 1 + sem3d_affine(mesh%n, mesh%corner)
+    if (sum /= by_colour .or. name == 'tuned') return
+    allocate (sums%colour(mesh%n))
+    rc = sem3d_paint(mesh%solid, mesh%at - 1, 0, mesh%solid_points, sums%colour)
+    if (rc == 0) rc = sem3d_paint(mesh%n - mesh%solid, mesh%at(:, mesh%solid + 1:) - 1, mesh%solid_points, mesh%points, &
+                                  sums%colour(mesh%solid + 1:))
+    call FailFromC(rc, error)
+  end subroutine Sem3dSums
 
 end module sem3d_variants_m

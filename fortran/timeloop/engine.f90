@@ -9,7 +9,7 @@ module engine_m
                       handle_maxabs, handle_peak, handle_pending, handle_reset, handle_save, handle_state_size, handle_threads, &
                       handle_timestep, handle_traces, trace_band
   use iso_c_binding, only: c_associated, c_char, c_loc, c_null_char, c_null_ptr, c_ptr
-  use kinds_m, only: i8, sp
+  use kinds_m, only: dp, i8, sp
   use text_m, only: FString, Str
   use trace_bands_m, only: band_t
   use variants_m, only: variants_t
@@ -40,7 +40,17 @@ module engine_m
     procedure :: load                                 !< the way back: as if steps 1 .. steps had just been done here
     procedure :: bytes                                !< memory held
     procedure :: device                               !< what computes, for the record
+    ! Of a piece of a shot on a GPU, where pieces give each other numbers from GPU to GPU (gpu_ways.f90):
+    procedure :: halo_offer                           !< memory that partners' kernels may store into: a ticket for them
+    procedure :: halo_open                            !< the partner's at a side, by its ticket
+    procedure :: halo_try                             !< exchanges with all partners, timed
+    procedure :: halo_waited                          !< how long the GPU waited for partners
+    procedure :: halo_left                            !< calls of timestep that are unfinished, without waiting
+    procedure :: halo_give_up                         !< ends what waits for partners
+    procedure :: halo_close                           !< the partners' memory is used no longer
   end type engine_t
+
+  integer, parameter, public :: halo_ticket = 512     !< bytes
 
 contains
 
@@ -206,6 +216,58 @@ contains
     text = ''
     if (handle_device(self%handle, len(buffer), buffer) == 0) text = FString(buffer)
   end function device
+
+  ! --- from GPU to GPU ------------------------------------------------------------------------------------------------
+
+  subroutine halo_offer(self, beside, host, seconds, ticket, error)
+    class(engine_t), intent(inout) :: self
+    logical, intent(in) :: beside                     !< exchanges run beside what needs nothing of them
+    logical, intent(in) :: host                       !< the machine's memory, else the GPU's
+    real(dp), intent(in) :: seconds                   !< that a partner is waited for
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (halo_ticket)
+    type(error_t), allocatable, intent(inout) :: error
+    ticket = c_null_char
+    call Fail(error, 'the engine '//self%variant//' has no way from GPU to GPU')
+  end subroutine halo_offer
+
+  subroutine halo_open(self, side, ticket, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(in) :: side
+    character(kind=c_char), contiguous, intent(in) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'the engine '//self%variant//' has no way from GPU to GPU')
+  end subroutine halo_open
+
+  subroutine halo_try(self, seconds, bare, full, error)
+    class(engine_t), intent(inout) :: self
+    real(dp), intent(in) :: seconds
+    real(dp), intent(out) :: bare, full               !< an exchange took, of nothing and of all numbers [s]
+    type(error_t), allocatable, intent(inout) :: error
+    bare = 0
+    full = 0
+  end subroutine halo_try
+
+  subroutine halo_waited(self, seconds, error)
+    class(engine_t), intent(inout) :: self
+    real(dp), intent(out) :: seconds(:)               !< at each side
+    type(error_t), allocatable, intent(inout) :: error
+    seconds = 0
+  end subroutine halo_waited
+
+  subroutine halo_left(self, chunks, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(out) :: chunks
+    type(error_t), allocatable, intent(inout) :: error
+    chunks = 0
+  end subroutine halo_left
+
+  subroutine halo_give_up(self)
+    class(engine_t), intent(in) :: self
+  end subroutine halo_give_up
+
+  subroutine halo_close(self)
+    class(engine_t), intent(in) :: self
+  end subroutine halo_close
 
   ! --- what engines in Fortran share ----------------------------------------------------------------------------------
 

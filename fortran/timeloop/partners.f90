@@ -19,6 +19,11 @@ module partners_m
   character(*), parameter, public :: carried_words(4) = [character(21) :: 'through shared memory', 'by messages', &
                                                          'from GPU to GPU', 'through pinned memory']
 
+  !> What pieces give each other goes: by the best way found; from GPU to GPU; as messages; through memory of the host that the
+  !> ranks of a machine share, as messages between machines.
+  integer, parameter, public :: halo_auto = 0, halo_ipc = 1, halo_mpi = 2, halo_host = 3
+  character(*), parameter, public :: halo_words(0:3) = [character(4) :: 'auto', 'ipc', 'mpi', 'host']
+
   !> Bytes and messages sent through a side, and the time that this rank spent sending, receiving and waiting there [s].
   type :: traffic_t
     integer(i8) :: bytes = 0, messages = 0

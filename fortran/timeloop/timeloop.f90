@@ -58,6 +58,9 @@ module timeloop_m
     integer :: taken = 0                          !< of each film there are
     integer :: every = 0                          !< steps between two of them
     integer :: first_picture = 0                  !< the first is taken after this step
+    logical :: overlaps = .true.                  !< what pieces give each other travels while the rest is computed
+    logical :: linked = .false.                   !< it goes from GPU to GPU, and no host waits for it (gpu_ways.f90)
+    character(:), allocatable :: remark           !< on its way, for the log
   contains
     procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
@@ -72,6 +75,7 @@ module timeloop_m
     procedure :: do_steps => EngineSteps
     procedure :: await_steps => EnginePending
     procedure :: samples => EngineSamples
+    procedure :: swap_once => NothingSwapped
     procedure, non_overridable :: gathers
     procedure(blow_up_i), deferred :: blow_up
     procedure(identify_i), deferred :: identify
@@ -373,6 +377,14 @@ contains
     class(timeloop_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoMaps
+
+  !> Exchanges through the host what pieces give each other in a step, as it is; n such exchanges are done.
+  subroutine NothingSwapped(self, n, error)
+    class(timeloop_t), intent(inout) :: self
+    integer, intent(out) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    n = 0
+  end subroutine NothingSwapped
 
   ! --- pictures -------------------------------------------------------------------------------------------------------
 

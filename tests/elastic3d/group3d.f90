@@ -14,7 +14,8 @@ module group3d_m
   use parameter_table_m, only: SplitList
   use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
-  use scheme3d_m, only: halo_ipc, halo_words, scheme3d_t
+  use partners_m, only: halo_ipc, halo_words
+  use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t
   use source3d_m, only: source_fault
   use text_m, only: Str

@@ -4,7 +4,7 @@
 !>     t615_fd3d_group [SEED [CASES [VARIANTS]]]
 program t615_fd3d_group
   use group3d_m, only: cases_t, CasesRun
-  use scheme3d_m, only: halo_auto, halo_host, halo_mpi
+  use partners_m, only: halo_auto, halo_host, halo_mpi
   implicit none
   type(cases_t) :: cases
   cases%variants = [character(32) :: 'cpu', 'fortran']

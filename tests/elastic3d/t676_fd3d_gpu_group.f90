@@ -9,7 +9,7 @@ program t676_fd3d_gpu_group
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuThere, GpuVariants
   use group3d_m, only: cases_t, CasesRun
-  use scheme3d_m, only: halo_auto, halo_host, halo_ipc
+  use partners_m, only: halo_auto, halo_host, halo_ipc
   implicit none
   type(cases_t) :: cases
   if (GpuThere()) call Run()

@@ -213,6 +213,7 @@ contains
     if (present(sum)) grid%sum = sum
     if (present(resident)) grid%resident = resident
     if (present(room)) grid%room = room
+    if (present(ways)) grid%piece = ways%piece
     if (.not. allocated(error)) call engine%new(grid, error)
     if (present(ways) .and. .not. allocated(error)) call engine%ways(ways, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)

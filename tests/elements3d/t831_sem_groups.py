@@ -104,7 +104,8 @@ claim(not off and steps, f"and goes on after step {steps}: the file of one rank 
 # --- refused --------------------------------------------------------------------------------------------------------------
 
 for sentence, expected, changes in (
-        ("groups on GPUs", "a group of SplSemmod computes on CPU cores", dict(group=2, gpn=1)),
+        ("pieces on GPUs that stream", "must be all or auto where group > 1", dict(group=2, gpn=1, resident="fields")),
+        ("pieces on GPUs with atomic sums", "must be gather or colour where group > 1", dict(group=2, gpn=1, variant="global", sum="atomic")),
         ("more pieces than bricks", "cannot be cut into 40 pieces", dict(group=40))):
     r = run("plan", *words(**changes))
     claim(r.returncode == 1 and expected in r.stdout + r.stderr, f"{sentence}: refused, '{expected}': {(r.stdout + r.stderr)[-300:]}")

@@ -19,10 +19,10 @@ program fd3d_scaling
   use fd3d_variants_m, only: fd3d_variants
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
   use kinds_m, only: dp, sp
-  use partners_m, only: by_gpu, by_pinned
+  use partners_m, only: by_gpu, by_pinned, halo_host, halo_ipc, halo_mpi, halo_words
   use protocol_m, only: Barrier
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
-  use scheme3d_m, only: halo_host, halo_ipc, halo_mpi, halo_words, scheme3d_t
+  use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t
   use subdomain_m, only: CutsPiece
   use text_m, only: Str

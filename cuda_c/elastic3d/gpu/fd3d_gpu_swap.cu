@@ -197,42 +197,9 @@ static int trial_step(void *self) {
     return 0;
 }
 
-// Twice TRIALS steps before step `it`; the seconds that an exchange of the second half took.
-static int time_trials(fd3d_gpu *o, int it, double *seconds) {
-    double start = 0;
-    gpu_forget_graphs(&o->queue);
-    for (int half = 0; half < 2; half++) {
-        TRY(gpu_begin(&o->queue, it - (2 - half) * TRIALS, 1));
-        start = host_seconds();
-        TRY(gpu_repeat(&o->queue, TRIALS, trial_step, o));
-        TRY(gpu_wait(&o->queue));
-        TRY(gpu_link_check(&o->link));
-    }
-    *seconds = (host_seconds() - start) / (double)(TRIALS * (int)GPU_WHATS);
-    return 0;
-}
-
-static int time_both(fd3d_gpu *o, double *bare, double *full) {
-    o->link.bare = 1;
-    const int rc = time_trials(o, 1 - 2 * TRIALS, bare);
-    o->link.bare = 0;
-    TRY(rc);
-    TRY(time_trials(o, 1, full));
-    return gpu_link_forget_waits(&o->queue, &o->link);
-}
-
 static int tried(fd3d *fd, double seconds, double *bare, double *full) {
     fd3d_gpu *o = fd3d_gpu_own(&fd->h);
-    gpu_link *link = &o->link;
-    const unsigned long long nanoseconds = link->common.nanoseconds;
-    const double patience = link->seconds;
-    link->seconds = seconds;
-    link->common.nanoseconds = (unsigned long long)(seconds * 1e9);
-    const int rc = time_both(o, bare, full);
-    link->seconds = patience;
-    link->common.nanoseconds = nanoseconds;
-    gpu_forget_graphs(&o->queue); // they have the numbers of the trial
-    return rc;
+    return gpu_link_try(&o->queue, &o->link, seconds, (int)GPU_WHATS, trial_step, o, bare, full);
 }
 
 static int waited(fd3d *fd, double seconds[GPU_SIDES]) {

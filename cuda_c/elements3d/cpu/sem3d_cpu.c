@@ -396,18 +396,20 @@ static int map(sem3d *fd, float *out) {
 
 /* --- pieces of a mesh -------------------------------------------------------------------------------------------- */
 
-static void get_slots(const sem3d *fd, int fluid, const int *slot, int n, float *out) {
-    const cpus_own *o = own(&fd->h);
-    const size_t width = fluid ? 1 : 3;
-    for (size_t m = 0; m < (size_t)n; m++)
-        memcpy(out + width * m, o->slot + 4 * (size_t)slot[m], width * sizeof(float));
+static int give(sem3d *fd, int fluid, int way, float *out) {
+    const sem3d_pieces *p = &fd->pieces;
+    const int width = fluid ? 1 : 3;
+    for (int m = p->gives[2 * way + fluid]; m < p->gives[2 * way + fluid + 1]; m++, out += width)
+        memcpy(out, own(&fd->h)->slot + 4 * (size_t)p->give[m], (size_t)width * sizeof(float));
+    return 0;
 }
 
-static void set_slots(sem3d *fd, int fluid, const int *slot, int n, const float *in) {
-    cpus_own *o = own(&fd->h);
-    const size_t width = fluid ? 1 : 3;
-    for (size_t m = 0; m < (size_t)n; m++)
-        memcpy(o->slot + 4 * (size_t)slot[m], in + width * m, width * sizeof(float));
+static int take(sem3d *fd, int fluid, int way, const float *in) {
+    const sem3d_pieces *p = &fd->pieces;
+    const int width = fluid ? 1 : 3;
+    for (int m = p->takes[2 * way + fluid]; m < p->takes[2 * way + fluid + 1]; m++, in += width)
+        memcpy(own(&fd->h)->slot + 4 * (size_t)p->take[m], in, (size_t)width * sizeof(float));
+    return 0;
 }
 
 static int sides(sem3d *fd) {
@@ -425,8 +427,8 @@ static const sem3d_verbs verbs = {
     .map = map,
     .need = need,
     .part = sem3d_cpu_part,
-    .get_slots = get_slots,
-    .set_slots = set_slots,
+    .give = give,
+    .take = take,
 };
 
 SEM3D_VARIANT(cpu) = {"cpu", "C, SIMD over elements and threads over bricks of them", 0, &verbs.common, NULL};

@@ -60,8 +60,8 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->few, c->mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
         {&o->relative, (size_t)c->tensors * SEM3D_TENSOR, "anisotropic media"},
         {&o->gain, (size_t)c->points, "masses"},
-        {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
-        {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
+        {&o->part, alone && sem3d_gpu_gathers(c) ? most * SEM3D_PADDED : 0, "forces of elements"},
+        {&o->force, alone && !sem3d_gpu_gathers(c) ? components * (size_t)c->points : 0, "forces"},
     };
     memcpy(list, made, sizeof made);
 }
@@ -78,8 +78,8 @@ static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int whic
     if (which == 0)
         return all * SEM3D_PADDED;
     if (which == 1)
-        return c->sum == SEM3D_GATHER ? 2 * (size_t)c->points : 0;
-    return c->sum == SEM3D_COLOUR ? all : 0;
+        return sem3d_gpu_gathers(c) ? 2 * (size_t)c->points : 0;
+    return sem3d_gpu_gathers(c) || c->sum == SEM3D_ATOMIC ? 0 : all;
 }
 
 static int take_lists(sem3d_gpu *o) {
@@ -117,6 +117,7 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->at = o->at + before * SEM3D_PADDED;
     ph->force = o->force;
     ph->atomic = c->sum == SEM3D_ATOMIC;
+    ph->zero = !o->kind->bricks && c->sum == SEM3D_COLOUR;
     ph->part = o->part;
     ph->stride = (ptrdiff_t)ph->e.n * SEM3D_PADDED;
 }
@@ -161,10 +162,12 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
     size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(sem3d_gpu_step_sources);
     for (int k = 0; k < INTS; k++)
         bytes += list_ints(o.kind, c, k) * sizeof(int);
-    if (!o.kind->bricks && c->sum == SEM3D_GATHER)
+    if (!o.kind->bricks && sem3d_gpu_gathers(c))
         bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
+    if (c->piece > 0) // sums of two bricks at half of the sides: lists, buffers for a step and the next
+        bytes += (size_t)sides * (2 * sizeof(int) + 6 * sizeof(float));
     bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;
     bytes +=
         gpu_points_need(n->receivers, n->steps) + (size_t)n->receivers * SEM_POINTS * 2 * 12 + (size_t)n->entries * 60;
@@ -217,6 +220,7 @@ static int make(handle *h) {
     sem3d_gpu *o = own(h);
     o->kind = (const sem3d_gpu_kind *)h->variant->kind;
     o->cfg = &fd->cfg;
+    o->ways = &fd->pieces;
     o->field = field_step(o->cfg);
     TRY(check_size(o->cfg));
     find_load(o->kind, o->cfg, load);
@@ -320,7 +324,7 @@ static int step(void *self) {
     for (int fluid = 1; fluid >= 0; fluid--) {
         if (o->phase[fluid].e.n == 0)
             continue;
-        TRY(forces(o, fluid));
+        TRY(o->link.open ? sem3d_gpu_swapped_forces(o, fluid) : forces(o, fluid));
         TRY(sem3d_gpu_sums(o, fluid));
         TRY(sem3d_gpu_move_specials(o, fluid));
     }
@@ -349,6 +353,7 @@ static void place_of(const handle *h, int column, int row, int place[3]) {
 
 static int timestep(handle *h, int it, int n, float *) {
     sem3d_gpu *o = own(h);
+    TRY(sem3d_gpu_check_link(o));
     TRY(gpu_frame_begin(h, it, n));
     TRY(sem3d_gpu_set_step_sources(o, &h->histories));
     if (o->stream.n == 0) {
@@ -365,6 +370,23 @@ static int timestep(handle *h, int it, int n, float *) {
     return gpu_end(&o->queue, &velocities);
 }
 
+// A part of a step; the first one begins it.
+static int part(sem3d *fd, int it, int fluid, int number, float *) {
+    sem3d_gpu *o = own(&fd->h);
+    if (fluid && number == SEM3D_RIM) {
+        TRY(gpu_frame_begin(&fd->h, it, 1));
+        TRY(sem3d_gpu_set_step_sources(o, &fd->h.histories));
+        TRY(sem3d_gpu_tick(o));
+    }
+    if (number != SEM3D_SHARED)
+        return sem3d_gpu_part_forces(o, fluid, number);
+    if (o->phase[fluid].e.n > 0) {
+        TRY(sem3d_gpu_sums(o, fluid));
+        TRY(sem3d_gpu_move_specials(o, fluid));
+    }
+    return fluid ? 0 : sem3d_gpu_end_step(o);
+}
+
 static int maxabs(handle *h, float *value, int place[3]) {
     const gpu_plane velocities = velocities_of(h);
     int row, column;
@@ -376,8 +398,12 @@ static int maxabs(handle *h, float *value, int place[3]) {
     return 0;
 }
 
+// Steps in parts are no chunks of the queue: then there is nothing to look up.
 static int peak(handle *h, float *value, int place[3]) {
     int row, column;
+    TRY(sem3d_gpu_check_link(own(h)));
+    if (own(h)->ways->ways > 0 && own(h)->link.open == 0)
+        return maxabs(h, value, place);
     TRY(gpu_newest(gpu_queue_of(h), ROW, value, &column, &row));
     if (h->has_model)
         place_of(h, column, row, place);
@@ -430,5 +456,8 @@ static const frame_verbs frame = make_frame();
     .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are, .get = get,        \
     .watch = watch, .map = map, .need = need
 
-const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
-const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .device = device_need};
+#define MORE                                                                                                           \
+    .part = part, .give = sem3d_gpu_give, .take = sem3d_gpu_take, .device = device_need, .link = &sem3d_gpu_link_verbs
+
+const sem3d_verbs sem3d_gpu_verbs = {VERBS, .most = 0, .apart = 1, MORE};
+const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .apart = SEM3D_PATTERN_BRICK, MORE};

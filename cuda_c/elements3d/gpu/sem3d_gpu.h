@@ -59,6 +59,7 @@ typedef struct sem3d_gpu_phase {
     const int *more;
     float *part; /* (stride,components) */
     ptrdiff_t stride;
+    int zero; /* sums begin with 0, as those of colours do */
 
     /* of elements that stand alone */
     const int *at; /* (128,n) their points */
@@ -107,6 +108,14 @@ typedef struct sem3d_gpu_map {
     float *w, *peak; /* peak(n,3) */
 } sem3d_gpu_map;
 
+/* Of a piece of a mesh. The lists of way w and phase f are those of sem3d_pieces, their entries numbers of `part`. */
+typedef struct sem3d_gpu_pieces {
+    int *turn; /* elements that stand alone, from the first of their phase, as sem3d_pieces has them */
+    int *give, *take;
+    float *numbers; /* on their way from or to the host */
+    size_t turns, gives, takes, room;
+} sem3d_gpu_pieces;
+
 typedef struct sem3d_gpu sem3d_gpu;
 
 /* A variant describes itself by this: launches. */
@@ -146,7 +155,14 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     int kept[2]; /* elements of solid and of fluid whose numbers stay here */
     int processors;
     sem3d_gpu_stream stream;
+    const sem3d_pieces *ways;
+    sem3d_gpu_pieces pieces;
 };
+
+/* Forces of elements that stand alone are kept, then summed by point: of a piece of a mesh by colours too. */
+static inline int sem3d_gpu_gathers(const sem3d_cfg *c) {
+    return c->sum == SEM3D_GATHER || (c->piece && c->sum == SEM3D_COLOUR);
+}
 
 static inline sem3d_gpu *sem3d_gpu_own(const handle *h) { return (sem3d_gpu *)h->own; }
 
@@ -170,6 +186,19 @@ int sem3d_gpu_tick(sem3d_gpu *o);
 int sem3d_gpu_sums(sem3d_gpu *o, int fluid);
 int sem3d_gpu_move_specials(sem3d_gpu *o, int fluid);
 int sem3d_gpu_end_step(sem3d_gpu *o);
+
+/* sem3d_gpu_pieces.cu: lists to the device, when sums are known; forces of a part of a phase (SEM3D_RIM, SEM3D_INSIDE);
+ * sums at a way to and from the host. */
+int sem3d_gpu_put_pieces(sem3d *fd, const sem3d_given *given);
+int sem3d_gpu_part_forces(sem3d_gpu *o, int fluid, int part);
+int sem3d_gpu_give(sem3d *fd, int fluid, int way, float *out);
+int sem3d_gpu_take(sem3d *fd, int fluid, int way, const float *in);
+
+/* sem3d_gpu_swap.cu: forces of a phase of a piece that is linked to others, whose sums have come; whether a wait for
+ * them was in vain. */
+int sem3d_gpu_swapped_forces(sem3d_gpu *o, int fluid);
+int sem3d_gpu_check_link(const sem3d_gpu *o);
+extern const sem3d_link_verbs sem3d_gpu_link_verbs;
 
 /* sem3d_stream.cu: what is needed of pinned memory and buffers; bricks are known, which tells o->kept; numbers and
  * shares of the elements that come; their forces and those that stay; begin and end of a chunk of steps. */

@@ -117,6 +117,10 @@ static int put_sums(sem3d *fd, int fluid, size_t before, int n, const int *start
 
 // --- elements that stand alone ---------------------------------------------------------------------------------------
 
+static int place_of(const sem3d *fd, int point, int low) {
+    return point == SEM3D_ELSEWHERE ? point : fd->order.place[point] - low;
+}
+
 // The points of the elements of a phase, from its first; (128,n).
 static void find_points(const sem3d *fd, const sem3d_given *g, int fluid, int *at) {
     const int first = fluid ? fd->cfg.solid : 0, last = fluid ? fd->cfg.elements : fd->cfg.solid,
@@ -124,25 +128,28 @@ static void find_points(const sem3d *fd, const sem3d_given *g, int fluid, int *a
     for (int e = first; e < last; e++)
         for (int p = 0; p < SEM3D_PADDED; p++)
             at[(size_t)(e - first) * SEM3D_PADDED + (size_t)p] =
-                p < SEM_POINTS ? fd->order.place[g->at[(size_t)e * SEM_POINTS + (size_t)p]] - low : 0;
+                p < SEM_POINTS ? place_of(fd, g->at[(size_t)e * SEM_POINTS + (size_t)p], low) : 0;
 }
 
-// Numbers of `part` of each point, in the order of elements.
-static void list_entries(const sem3d_gpu_phase *ph, const int *at, int *start, int *entry) {
+// Numbers of `part` of each point, in the order of elements, or of colours of these where they are told.
+static void list_entries(const sem3d_gpu_phase *ph, const int *colour, const int *at, int *start, int *entry) {
     const size_t all = (size_t)ph->e.n * SEM3D_PADDED;
     for (size_t m = 0; m < all; m++)
-        if (m % SEM3D_PADDED < SEM_POINTS)
+        if (m % SEM3D_PADDED < SEM_POINTS && at[m] != SEM3D_ELSEWHERE)
             start[at[m] + 2]++;
     for (int p = 0; p < ph->points; p++)
         start[p + 2] += start[p + 1];
-    for (size_t m = 0; m < all; m++)
-        if (m % SEM3D_PADDED < SEM_POINTS)
-            entry[start[at[m] + 1]++] = (int)m;
+    for (int c = 0; c < (colour == nullptr ? 1 : (int)SEM3D_COLOURS); c++)
+        for (size_t m = 0; m < all; m++)
+            if (m % SEM3D_PADDED < SEM_POINTS && at[m] != SEM3D_ELSEWHERE &&
+                (colour == nullptr || colour[m / SEM3D_PADDED] == c))
+                entry[start[at[m] + 1]++] = (int)m;
 }
 
 static int put_entries(sem3d *fd, int fluid, const int *at, int *start, int *entry) {
     const sem3d_gpu_phase *ph = &sem3d_gpu_own(&fd->h)->phase[fluid];
-    list_entries(ph, at, start, entry);
+    const int *colour = fd->cfg.sum == SEM3D_COLOUR ? fd->pieces.colour + (fluid ? fd->cfg.solid : 0) : nullptr;
+    list_entries(ph, colour, at, start, entry);
     return put_sums(fd, fluid, fluid ? (size_t)fd->cfg.solid_points : 0, ph->points, start, entry);
 }
 
@@ -173,7 +180,7 @@ static int put_alone(sem3d *fd, const sem3d_given *g, int fluid) {
         find_points(fd, g, fluid, at);
         rc = gpu_upload(&o->queue, (int *)ph->at, at, all * sizeof(int));
     }
-    if (fd->cfg.sum == SEM3D_GATHER)
+    if (sem3d_gpu_gathers(&fd->cfg))
         rc = rc || host_alloc(pool, &start, (size_t)ph->points + 2, sizeof(int), "points of elements") ||
              host_alloc(pool, &entry, all, sizeof(int), "points of elements") ||
              put_entries(fd, fluid, at, start, entry);
@@ -190,8 +197,10 @@ static int put_alone(sem3d *fd, const sem3d_given *g, int fluid) {
 static void share_patterns(sem3d_gpu *o, const sem3d *fd, int bricks, const sem3d_patterns &t) {
     for (int fluid = 0; fluid < 2; fluid++) {
         sem3d_gpu_phase *ph = &o->phase[fluid];
-        ph->brick = o->brick + (fluid ? fd->order.solid_bricks : 0);
-        ph->bricks = fluid ? bricks - fd->order.solid_bricks : fd->order.solid_bricks;
+        const sem3d_pieces *p = &fd->pieces;
+        const int first = fluid ? fd->order.solid_bricks : 0, last = fluid ? bricks : fd->order.solid_bricks;
+        ph->brick = o->brick + (p->ways > 0 ? p->rim[fluid][0] : first);
+        ph->bricks = p->ways > 0 ? p->inner[fluid] - p->rim[fluid][0] : last - first;
         ph->local = o->local;
         ph->sum = o->sum;
         ph->outer = o->outer;
@@ -224,13 +233,28 @@ static int put_slots(sem3d *fd, int bricks) {
     return rc;
 }
 
+// Bricks in their turn: of a piece of a mesh its own alone.
+static int put_turn(sem3d *fd, int bricks, const sem3d_patterns &t) {
+    sem3d_gpu *o = sem3d_gpu_own(&fd->h);
+    const int n = fd->pieces.ways > 0 ? fd->pieces.inner[1] : 0;
+    sem3d_patterned *own = nullptr;
+    if (n == 0)
+        return gpu_upload(&o->queue, o->brick, t.brick, (size_t)bricks * sizeof *t.brick);
+    TRY(host_alloc(&fd->h.memory, &own, (size_t)n, sizeof *own, "bricks of elements"));
+    for (int m = 0; m < n; m++)
+        own[m] = t.brick[fd->pieces.turn[m]];
+    const int rc = gpu_upload(&o->queue, o->brick, own, (size_t)n * sizeof *own);
+    host_release(&fd->h.memory, &own);
+    return rc;
+}
+
 static int put_patterns(sem3d *fd, int bricks, const sem3d_patterns &t) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     gpu_queue *q = &o->queue;
     TRY(gpu_alloc(q, &o->brick, (size_t)bricks, sizeof *t.brick, "bricks of elements"));
     TRY(gpu_alloc(q, &o->local, t.locals, sizeof *t.local, "points of bricks"));
     TRY(gpu_alloc(q, &o->sum, t.sums, sizeof *t.sum, "points of bricks"));
-    TRY(gpu_upload(q, o->brick, t.brick, (size_t)bricks * sizeof *t.brick));
+    TRY(put_turn(fd, bricks, t));
     TRY(gpu_upload(q, o->local, t.local, t.locals * sizeof *t.local));
     TRY(gpu_upload(q, o->sum, t.sum, t.sums * sizeof *t.sum));
     TRY(put_slots(fd, bricks));
@@ -280,10 +304,24 @@ static int put_tensors(const sem3d *fd) {
     return gpu_upload(&o->queue, o->relative, fd->relative, (size_t)fd->cfg.tensors * SEM3D_TENSOR * sizeof(float));
 }
 
+static int check_piece(const sem3d *fd) {
+    REQUIRE((fd->pieces.ways > 0) == (fd->cfg.piece > 0), "a piece of a mesh where a whole one was announced");
+    if (fd->pieces.ways == 0)
+        return 0;
+    const int alone = !sem3d_gpu_own(&fd->h)->kind->bricks;
+    REQUIRE(!alone || fd->cfg.sum != SEM3D_ATOMIC, "pieces of a mesh have no atomic sums: use sum=gather or colour");
+    REQUIRE(!alone || fd->cfg.sum != SEM3D_COLOUR || fd->pieces.colour != nullptr,
+            "elements before their colours were set");
+    REQUIRE(sem3d_gpu_own(&fd->h)->stream.n == 0 && fd->cfg.resident == SEM3D_RESIDENT_ALL,
+            "all of a piece of a mesh stays on its GPU: use resident=all");
+    return 0;
+}
+
 int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     gpu_forget_graphs(&o->queue);
     TRY(gpu_wait(&o->queue)); // what is queued reads the old ones
+    TRY(check_piece(fd));
     o->shape = sem3d_gpu_shape(o->kind, &fd->cfg, sem3d_all_affine(fd, given));
     TRY(sem3d_gpu_stream_cut(fd, given->bricks));
     sem3d_gpu_stream_fill(fd, given);
@@ -296,6 +334,8 @@ int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {
     }
     if (o->kind->bricks)
         TRY(put_bricks(fd, given->bricks));
+    if (fd->pieces.ways > 0)
+        TRY(sem3d_gpu_put_pieces(fd, given));
     TRY(put_tensors(fd));
     host_release(&fd->h.memory, &fd->order.local); // the device has the same
     TRY(put_sides(fd));

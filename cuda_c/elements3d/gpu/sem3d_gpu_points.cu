@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(THREADS) gather(const __grid_constant__
     float f[COMPONENTS];
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
-        f[c] = ph.part[c * ph.stride + pair.x];
+        f[c] = ph.zero ? ph.part[c * ph.stride + pair.x] + 0.0f : ph.part[c * ph.stride + pair.x];
     if (pair.y >= 0)
         add_part<COMPONENTS>(ph, pair.y, f);
     const int *more = pair.y < -1 ? ph.more - 2 - pair.y : nullptr;
