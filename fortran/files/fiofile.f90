@@ -2,7 +2,7 @@
 module fiofile_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
+  use fio_c, only: fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
                    fio_open, fio_unstretch, fio_var_dim, fio_var_rank
   use files_m, only: FileHead
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
@@ -247,16 +247,9 @@ contains
   subroutine FioClose(fio, error)
     type(fio_t), intent(inout) :: fio
     type(error_t), allocatable, intent(inout) :: error
-    integer :: rc
-    logical :: broken
-    broken = fio%broken
-    rc = 0
-    if (c_associated(fio%handle) .and. broken) rc = fio_abandon(fio%handle)
-    if (c_associated(fio%handle) .and. .not. broken) rc = fio_close(fio%handle)
+    if (c_associated(fio%handle)) call FailFromC(fio_close(fio%handle), error)
     fio%handle = c_null_ptr
     fio%broken = .false.
-    ! after a failed write closing fails again, of the same cause, which was told then
-    if (.not. broken) call FailFromC(rc, error)
   end subroutine FioClose
 
   subroutine CheckOpen(fio, error)

@@ -19,6 +19,7 @@ module journal_m
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose
+  public :: JournalHold, JournalRelease
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
@@ -42,6 +43,10 @@ module journal_m
     character(longest_note) :: note = ''      !< of the last event
   end type entry_t
 
+  type :: line_t
+    character(:), allocatable :: text
+  end type line_t
+
   type :: journal_t
     type(c_ptr) :: handle = c_null_ptr
     character(:), allocatable :: path, fingerprint
@@ -57,6 +62,8 @@ module journal_m
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
+    type(line_t), allocatable :: held(:)      !< lines that JournalRelease will write, (nheld) of them used
+    integer :: nheld = 0
   end type journal_t
 
 contains
@@ -199,7 +206,8 @@ contains
     journal%nshots = journal%n
     journal%fingerprint = fingerprint
     journal%created = ClockSeconds()
-    call PutLine(journal, 'journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created), .true., error)
+    call PutText(journal, Summed('journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created)), .true., &
+                 error)
   end subroutine Begin
 
   !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
@@ -214,6 +222,61 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), intent(in), optional :: checksum
     character(:), allocatable :: line
+    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum)
+    call PutText(journal, Summed(line), event /= 'deal', error)
+    call TakeEvent(journal, line, error)
+  end subroutine JournalAppend
+
+  !> The same, but the line is written together with others, and only then taken into account, by JournalRelease.
+  subroutine JournalHold(journal, event, record, attempt, worker, host, seconds, note, error, checksum)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: event, host, note
+    integer, intent(in) :: record, attempt, worker
+    real(dp), intent(in) :: seconds
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), intent(in), optional :: checksum
+    type(line_t), allocatable :: more(:)
+    character(:), allocatable :: line
+    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum)
+    if (allocated(error)) return
+    if (.not. allocated(journal%held)) allocate (journal%held(16))
+    if (journal%nheld == size(journal%held)) then
+      allocate (more(2*journal%nheld))
+      more(:journal%nheld) = journal%held
+      call move_alloc(more, journal%held)
+    end if
+    journal%nheld = journal%nheld + 1
+    journal%held(journal%nheld)%text = line
+  end subroutine JournalHold
+
+  !> Returns after all lines held back are on the disk. After an error none of them counts, and they are forgotten.
+  subroutine JournalRelease(journal, error)
+    type(journal_t), intent(inout) :: journal
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    integer :: i, n
+    n = journal%nheld
+    journal%nheld = 0
+    text = ''
+    do i = 1, n
+      text = text//Summed(journal%held(i)%text)
+    end do
+    if (n > 0) call PutText(journal, text, .true., error)
+    do i = 1, n
+      call TakeEvent(journal, journal%held(i)%text, error)
+    end do
+  end subroutine JournalRelease
+
+  !> The line of an event, rehearsed: none is written that a replay would refuse.
+  subroutine MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: event, host, note
+    integer, intent(in) :: record, attempt, worker
+    real(dp), intent(in) :: seconds
+    character(:), allocatable, intent(out) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), intent(in), optional :: checksum
+    line = ''
     if (allocated(error)) return
     if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
     if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
@@ -221,11 +284,8 @@ contains
       ClockText(ClockSeconds())//' '
     if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
     line = line//Plain(note)
-    ! first as a rehearsal on a copy, so that no line is written that a replay would refuse
     call Rehearse(journal, line, error)
-    call PutLine(journal, line, event /= 'deal', error)
-    call TakeEvent(journal, line, error)
-  end subroutine JournalAppend
+  end subroutine MakeLine
 
   subroutine Rehearse(journal, line, error)
     type(journal_t), intent(in) :: journal
@@ -241,16 +301,21 @@ contains
     end if
   end subroutine Rehearse
 
-  subroutine PutLine(journal, line, sync, error)
-    type(journal_t), intent(in) :: journal
+  !> A line as it stands in the file.
+  function Summed(line) result(whole)
     character(*), intent(in) :: line
+    character(:), allocatable :: whole
+    whole = Hex(Crc32(line))//' '//line//new_line('a')
+  end function Summed
+
+  subroutine PutText(journal, text, sync, error)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: text
     logical, intent(in) :: sync
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: whole
     if (allocated(error)) return
-    whole = Hex(Crc32(line))//' '//line//new_line('a')
-    call FailFromC(append_write(journal%handle, whole, len(whole, i8), merge(1_c_int, 0_c_int, sync)), error)
-  end subroutine PutLine
+    call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
+  end subroutine PutText
 
   pure function OneWord(text) result(word)
     character(*), intent(in) :: text
