@@ -1,7 +1,7 @@
 !> Output and journal from the master's side: gathers written and committed, what happens while the files cannot be written, and
 !> what earlier runs have left in them.
 module master_output_m
-  use commits_m, only: CommitsAdd, CommitsClear, CommitsDue, CommitsMade, CommitsVerdict, verdict_t, written_t
+  use commits_m, only: CommitsClear, CommitsDue, CommitsMade, CommitsVerdict, verdict_t, written_t
   use scheduler_m, only: SchedulerAgain, SchedulerIdle, SchedulerParked
   use error_m, only: error_t
   use host_c, only: host_seconds
