@@ -32,7 +32,7 @@ NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-mis
 # --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can ------------------
 NC_CONFIG := $(shell command -v nc-config)
 ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
-LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c)
+LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c %/crc32.c)
 
 # Folders of C and of tests: files find each other by their names alone, which are unique.
 ROOMS_C := $(sort $(shell find cuda_c -type d))
@@ -146,7 +146,7 @@ soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals,
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
 	@tests/fuzz/run build/fuzz 1
-bench:    ## measure the kernels against the memory of this machine
+bench:    ## measure the kernels against the memory of this machine, and what the framework costs
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
 bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no NetCDF (BENCH=--quick: two minutes)
@@ -186,8 +186,9 @@ show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
 show-demosem: $(BIN)
 	@tools/demosem '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(BIN)
 	@tools/bench/run '$(B)'
+	@cd '$(B)' && '$(CURDIR)/tools/bench/run-frame' .
 run-scaling: $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
 
@@ -285,6 +286,7 @@ $(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
+$(B)/bench/frame_bench: $(B)/tools/bench/nothing.o $(B)/tests/physics/tube.o $(KEEP)
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	$(LINK)
 $(B)/bench/%: $(B)/tools/bench/ladder/%.o $(LIB)

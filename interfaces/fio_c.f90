@@ -3,9 +3,9 @@ module fio_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: fio_tally, fio_tally_bytes, fio_create, fio_open, fio_close, fio_abandon, fio_flush, fio_sync, fio_enddef
+  public :: fio_tally, fio_tally_bytes, fio_create, fio_open, fio_close, fio_abandon, fio_sync, fio_enddef
   public :: fio_dim, fio_var, fio_text, fio_numbers
-  public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text
+  public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text, fio_put_summed
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
   public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
   public :: fio_get_att_text, fio_get_att_number
@@ -33,7 +33,8 @@ module fio_c
       type(c_ptr), value :: handle
     end function fio_tally_bytes
 
-    !> Existing NetCDF file of any kind; `writable` = 1 to put data. NULL on failure.
+    !> Existing NetCDF file of any kind; `writable` = 1 to put data, which only CDF-5 files without records take then: blocks that
+    !> lie in one piece, each at its place in the file at once. NULL on failure.
     type(c_ptr) function fio_open(path, writable) bind(c)
       import :: c_ptr, c_char, c_int
       implicit none
@@ -48,19 +49,12 @@ module fio_c
       type(c_ptr), value :: handle
     end function fio_close
 
-    !> Closes after a write that failed: nothing more of it reaches the file. NULL is harmless.
+    !> Closes a file that was created, after a write that failed: nothing more of it reaches the file. NULL is harmless.
     integer(c_int) function fio_abandon(handle) bind(c)
       import :: c_ptr, c_int
       implicit none
       type(c_ptr), value :: handle
     end function fio_abandon
-
-    !> All that was put is with the operating system on return: what cannot be written is known now.
-    integer(c_int) function fio_flush(handle) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-    end function fio_flush
 
     !> All that was put is on the disk on return.
     integer(c_int) function fio_sync(handle) bind(c)
@@ -119,6 +113,17 @@ module fio_c
       integer(c_long_long), intent(in) :: start(*), count(*)
       real(c_float), intent(in) :: values(*)
     end function fio_put_floats
+
+    !> The same, to a file that was opened to be written to, and goes on with a CRC-32 over the bytes that it writes.
+    integer(c_int) function fio_put_summed(handle, var, start, count, values, crc) bind(c)
+      import :: c_ptr, c_int, c_char, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_long_long), intent(in) :: start(*), count(*)
+      real(c_float), intent(in) :: values(*)
+      integer(c_long_long), intent(inout) :: crc
+    end function fio_put_summed
 
     integer(c_int) function fio_put_doubles(handle, var, start, count, values) bind(c)
       import :: c_ptr, c_int, c_char, c_long_long, c_double

@@ -16,7 +16,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "err.h"
 #include "files.h"
@@ -404,9 +403,7 @@ int append_locked(const char *path) {
     return locked;
 }
 
-/* --- checksum, clock, host ----------------------------------------------------------- */
-
-long crc32_bytes(long crc, long n, const char *bytes) { return (long)crc32_z((uLong)crc, (const Bytef *)bytes, n); }
+/* --- clock, host --------------------------------------------------------------------- */
 
 double clock_seconds(void) {
     struct timespec t;

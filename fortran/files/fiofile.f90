@@ -251,16 +251,9 @@ contains
   subroutine FioClose(fio, error)
     type(fio_t), intent(inout) :: fio
     type(error_t), allocatable, intent(inout) :: error
-    integer :: rc
-    logical :: broken
-    broken = fio%broken
-    rc = 0
-    if (c_associated(fio%handle) .and. broken) rc = fio_abandon(fio%handle)
-    if (c_associated(fio%handle) .and. .not. broken) rc = fio_close(fio%handle)
+    if (c_associated(fio%handle)) call FailFromC(fio_close(fio%handle), error)
     fio%handle = c_null_ptr
     fio%broken = .false.
-    ! after a failed write closing fails again, of the same cause, which was told then
-    if (.not. broken) call FailFromC(rc, error)
   end subroutine FioClose
 
   subroutine CheckOpen(fio, error)

@@ -1,26 +1,24 @@
-!> Writing gathers into their slots, durably. See fio.f90 for the layout.
+!> Writing gathers into their slots. See fio.f90 for the layout.
 module fioput_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
-  use checked_m, only: Finite
   use error_m, only: error_t, AddContext, Fail, FailFromC
-  use fio_c, only: fio_crc_floats, fio_flush, fio_put_doubles, fio_put_floats, fio_put_longs, fio_put_text, fio_sync
+  use fio_c, only: fio_put_doubles, fio_put_longs, fio_put_summed, fio_put_text, fio_sync
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
   use files_m, only: ClockSeconds
   use gather_m, only: gather_t
-  use iso_c_binding, only: c_null_char
-  use kinds_m, only: dp, i8, sp
+  use iso_c_binding, only: c_f_pointer, c_loc, c_null_char
+  use kinds_m, only: dp, i4, i8, sp
   use shot_m, only: shot_t
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioPut, FioMark, FioNavigate, FioSeal
+  public :: FioPut, FioSync, FioMark, FioNavigate, FioSeal
 
 contains
 
-  !> Writes a gather into the slot of its shot. On return it is on the disk, checksums and status too; only then may it be
-  !> journalled as done. `checksum` is the one in the file. After an error the slot does not count; if fio%broken, nothing more
-  !> can be written until the file is closed and opened again.
+  !> Writes a gather into the slot of its shot, checksums and status too. `checksum` is the one in the file. After an error the slot
+  !> does not count; if fio%broken, nothing more can be written until the file is closed and opened again.
   subroutine FioPut(fio, shot, gather, checksum, error)
     type(fio_t), intent(inout) :: fio
     type(shot_t), intent(in) :: shot
@@ -42,15 +40,22 @@ contains
     call PutTraces(fio, slot, gather, checksum, error)
     run_checksum = 0
     call SumSlot(fio, computed, slot, run_checksum, error)
-    ! what cannot be written must be known before the slot is marked done
-    if (.not. allocated(error)) call FailFromC(fio_flush(fio%handle), error)
     call PutLong(fio, 'checksum', slot, checksum, error)
     call PutLong(fio, 'run_checksum', slot, run_checksum, error)
     call PutLong(fio, 'status', slot, int(fio_done, i8), error)
-    if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
     call AddContext(error, 'writing shot record '//Str(shot%record))
     fio%broken = allocated(error)
   end subroutine FioPut
+
+  !> On return all gathers that were put are on the disk; only then may they be journalled as done. After an error it is not known
+  !> which of them are: all are to be put again.
+  subroutine FioSync(fio, error)
+    type(fio_t), intent(inout) :: fio
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckOpen(fio, error)
+    if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
+    fio%broken = fio%broken .or. allocated(error)
+  end subroutine FioSync
 
   !> Writes the navigation of a shot into its slot, which is to be taken over from another file. Not on the disk yet.
   subroutine FioNavigate(fio, shot, error)
@@ -135,13 +140,23 @@ contains
     end if
     do c = 1, fio%ncomp
       do j = 1, gather%nrec
-        if (.not. all(Finite(gather%traces(:, j, c)))) then
+        if (.not. AllFinite(fio%nt, gather%traces(:, j, c))) then
           call Fail(error, trim(fio%variable(c))//' of receiver '//Str(j)//' of shot record '//Str(shot%record)//' is not finite')
           return
         end if
       end do
     end do
   end subroutine CheckGather
+
+  !> Numbers that are neither infinite nor NaN, by their exponents: in a loop that the compiler turns into vectors.
+  logical function AllFinite(n, values) result(finite)
+    integer, intent(in) :: n
+    real(sp), intent(in), target :: values(n)
+    integer(i4), parameter :: exponent_bits = int(z'7f800000', i4)
+    integer(i4), pointer :: bits(:)
+    call c_f_pointer(c_loc(values), bits, [n])
+    finite = maxval(iand(bits, exponent_bits)) < exponent_bits
+  end function AllFinite
 
   subroutine PutGeometry(fio, shot, gather, error)
     type(fio_t), intent(in) :: fio
@@ -235,9 +250,8 @@ contains
     integer(i8), intent(inout) :: crc
     type(error_t), allocatable, intent(inout) :: error
     if (allocated(error) .or. n == 0) return
-    call FailFromC(fio_put_floats(fio%handle, CString(name), [slot - 1_i8, int(first, i8), 0_i8], &
-      [1_i8, int(n, i8), int(fio%nt, i8)], traces), error)
-    crc = fio_crc_floats(crc, int(fio%nt, i8)*n, traces)
+    call FailFromC(fio_put_summed(fio%handle, CString(name), [slot - 1_i8, int(first, i8), 0_i8], &
+      [1_i8, int(n, i8), int(fio%nt, i8)], traces, crc), error)
   end subroutine PutBlock
 
   subroutine PutLong(fio, name, slot, value, error)

@@ -21,12 +21,13 @@ module journal_m
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
-  public :: JournalGrown, JournalHead
+  public :: JournalHold, JournalRelease, JournalGrown, JournalHead
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
   integer, parameter :: longest_note = 400
+  character(*), parameter :: digits = '0123456789abcdef'    !< of checksums
   integer(i8), parameter :: line_bytes = 400    !< of a shot that is dealt and done, with room for a loss
 
   !> The state of a shot.
@@ -46,6 +47,10 @@ module journal_m
     character(longest_note) :: note = ''      !< of the last event
   end type entry_t
 
+  type :: line_t
+    character(:), allocatable :: text
+  end type line_t
+
   type :: journal_t
     type(c_ptr) :: handle = c_null_ptr
     character(:), allocatable :: path, fingerprint
@@ -63,6 +68,8 @@ module journal_m
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
+    type(line_t), allocatable :: held(:)      !< lines that JournalRelease will write, (nheld) of them used
+    integer :: nheld = 0
   end type journal_t
 
 contains
@@ -234,7 +241,8 @@ contains
     journal%nshots = journal%n
     journal%fingerprint = fingerprint
     journal%created = ClockSeconds()
-    call PutLine(journal, 'journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created), .true., error)
+    call PutText(journal, LineOf('journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created)), .true., &
+                 error)
   end subroutine Begin
 
   !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
@@ -250,15 +258,69 @@ contains
     integer(i8), intent(in), optional :: checksum
     integer, intent(in), optional :: redo
     character(:), allocatable :: line
+    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
+    call PutText(journal, LineOf(line), event /= 'deal', error)
+    call TakeEvent(journal, line, error)
+  end subroutine JournalAppend
+
+  !> The same, but the line is written together with others, and only then taken into account, by JournalRelease.
+  subroutine JournalHold(journal, event, record, attempt, worker, host, seconds, note, error, checksum, redo)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: event, host, note
+    integer, intent(in) :: record, attempt, worker
+    real(dp), intent(in) :: seconds
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), intent(in), optional :: checksum
+    integer, intent(in), optional :: redo
+    type(line_t), allocatable :: more(:)
+    character(:), allocatable :: line
+    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
+    if (allocated(error)) return
+    if (.not. allocated(journal%held)) allocate (journal%held(16))
+    if (journal%nheld == size(journal%held)) then
+      allocate (more(2*journal%nheld))
+      more(:journal%nheld) = journal%held
+      call move_alloc(more, journal%held)
+    end if
+    journal%nheld = journal%nheld + 1
+    journal%held(journal%nheld)%text = line
+  end subroutine JournalHold
+
+  !> Returns after all lines held back are on the disk. After an error none of them counts, and they are forgotten.
+  subroutine JournalRelease(journal, error)
+    type(journal_t), intent(inout) :: journal
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    integer :: i, n
+    n = journal%nheld
+    journal%nheld = 0
+    text = ''
+    do i = 1, n
+      text = text//LineOf(journal%held(i)%text)
+    end do
+    if (n > 0) call PutText(journal, text, .true., error)
+    do i = 1, n
+      call TakeEvent(journal, journal%held(i)%text, error)
+    end do
+  end subroutine JournalRelease
+
+  !> The line of an event, rehearsed: none is written that a replay would refuse.
+  subroutine MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: event, host, note
+    integer, intent(in) :: record, attempt, worker
+    real(dp), intent(in) :: seconds
+    character(:), allocatable, intent(out) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), intent(in), optional :: checksum
+    integer, intent(in), optional :: redo
+    line = ''
     if (allocated(error)) return
     if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
     if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
     line = EventLine(event, record, attempt, worker, host, seconds, ClockSeconds(), note, checksum, redo)
-    ! first as a rehearsal on a copy, so that no line is written that a replay would refuse
     call Rehearse(journal, line, error)
-    call PutLine(journal, line, event /= 'deal', error)
-    call TakeEvent(journal, line, error)
-  end subroutine JournalAppend
+  end subroutine MakeLine
 
   !> The line of an event, without its checksum.
   function EventLine(event, record, attempt, worker, host, seconds, time, note, checksum, redo) result(line)
@@ -358,16 +420,14 @@ contains
     end if
   end subroutine Rehearse
 
-  subroutine PutLine(journal, line, sync, error)
+  subroutine PutText(journal, text, sync, error)
     type(journal_t), intent(in) :: journal
-    character(*), intent(in) :: line
+    character(*), intent(in) :: text
     logical, intent(in) :: sync
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: text
     if (allocated(error)) return
-    text = LineOf(line)
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
-  end subroutine PutLine
+  end subroutine PutText
 
   pure function OneWord(text) result(word)
     character(*), intent(in) :: text
@@ -454,7 +514,7 @@ contains
     character(*), parameter :: after = ' journal 1 '
     integer :: n
     n = min(len(text), 8 + len(after))
-    HeaderLike = verify(text(:min(8, n)), '0123456789abcdef') == 0
+    HeaderLike = verify(text(:min(8, n)), digits) == 0
     if (n > 8) HeaderLike = HeaderLike .and. text(9:n) == after(:n - 8)
   end function HeaderLike
 
@@ -527,22 +587,24 @@ contains
     character(8), intent(out) :: event
     type(entry_t), intent(out) :: e
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: rest
-    integer :: attempt, io
+    character(:), allocatable :: rest, first
+    integer :: attempt
     logical :: ok(4)
     rest = line
     event = Word(rest)
-    call ToInt(Word(rest), e%record, ok(1))
-    call ToInt(Word(rest), attempt, ok(2))
-    call ToInt(Word(rest), e%worker, ok(3))
+    call ToNumber(Word(rest), e%record, ok(1))
+    call ToNumber(Word(rest), attempt, ok(2))
+    call ToNumber(Word(rest), e%worker, ok(3))
     e%host = Word(rest)
-    call ToReal(Word(rest), e%seconds, ok(4))
+    first = Word(rest)
+    ok(4) = first == '0'                      ! of each deal
+    e%seconds = 0
+    if (.not. ok(4)) call ToReal(first, e%seconds, ok(4))
     e%time = TimeWord(rest)
     e%note = rest
-    io = 0
     if (event == 'done' .or. event == 'kept') then
-      read (e%note, '(9x,z8)', iostat=io) e%checksum
-      ok(1) = ok(1) .and. e%note(:9) == 'checksum='
+      ok(1) = ok(1) .and. e%note(:9) == 'checksum=' .and. verify(e%note(10:17), digits) == 0
+      if (ok(1)) e%checksum = FromHex(e%note(10:17))
       call ReadRedo(e)
     end if
     if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume', 'grow'])) then
@@ -550,7 +612,7 @@ contains
     else
       ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'kept', 'lost', 'parked', 'todo'])
     end if
-    if (.not. all(ok) .or. e%time < 0 .or. io /= 0) call Fail(error, "'"//line//"' is no event")
+    if (.not. all(ok) .or. e%time < 0) call Fail(error, "'"//line//"' is no event")
   end subroutine ParseEvent
 
   subroutine ReadRedo(e)
@@ -560,6 +622,34 @@ contains
     call ToInt(e%note(24:23 + index(e%note(24:)//' ', ' ')), e%redo, ok)
     if (.not. ok) e%redo = 0
   end subroutine ReadRedo
+
+  !> What Hex has written.
+  pure integer(i8) function FromHex(text) result(value)
+    character(*), intent(in) :: text
+    integer :: i
+    value = 0
+    do i = 1, len(text)
+      value = 16*value + index(digits, text(i:i)) - 1
+    end do
+  end function FromHex
+
+  !> As ToInt; plain digits, which nearly all are, without a read, which takes a microsecond.
+  pure subroutine ToNumber(s, value, ok)
+    character(*), intent(in) :: s
+    integer, intent(out) :: value
+    logical, intent(out) :: ok
+    integer :: i
+    ok = len(s) > 0 .and. len(s) < 10
+    if (ok) ok = verify(s, '0123456789') == 0
+    value = 0
+    if (.not. ok) then
+      call ToInt(s, value, ok)
+      return
+    end if
+    do i = 1, len(s)
+      value = 10*value + iachar(s(i:i)) - iachar('0')
+    end do
+  end subroutine ToNumber
 
   !> Applies an event to what is known of its shot.
   subroutine Change(journal, old, event, e)

@@ -1,6 +1,7 @@
 !> Output file and journal as one: what is on disk, what the journal says, and that the two agree.
 !>
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
+!> What came while another commit was made is committed together: one sync of each file for several gathers.
 !> Shots of earlier runs are read and compared while new ones are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
   use parameter_changes_m, only: Changes
@@ -8,11 +9,12 @@ module store_m
   use problems_m, only: problems_t, ProblemsRaise
   use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
   use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
-                   FioVerify
+                   FioSync, FioVerify
   use gather_m, only: gather_t
   use grow_m, only: Grow
   use host_c, only: host_seconds
-  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalOpen
+  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalHold, JournalOpen, &
+                       JournalRelease
   use keymap_m, only: keymap_t
   use kinds_m, only: dp, i8
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake, LockTell
@@ -25,8 +27,8 @@ module store_m
   use text_m, only: Str
   implicit none
   private
-  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath, StoreLockPath
-  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed, StoreTell, StoreStopPath
+  public :: store_t, StoreOpen, StorePut, StoreCommit, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath
+  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed, StoreTell, StoreLockPath, StoreStopPath
 
   type :: store_t
     type(fio_t) :: fio
@@ -223,7 +225,8 @@ contains
     if (store%last_only) store%unread = store%done .and. store%journal%entry(:store%journal%n)%run >= store%journal%whole
     call FioStatus(store%fio, status, error)
     call FioChecksums(store%fio, checksum, error)
-    if (.not. allocated(error)) call WarnOfCut(store, count(status == fio_done .and. .not. store%done))
+    if (.not. allocated(error)) call WarnOfCut(store, count(status == fio_done .and. .not. store%done .and. &
+                                                           .not. store%journal%entry(:store%journal%n)%dealt))
     do slot = 1, size(store%done)
       if (allocated(error)) return
       if (.not. store%done(slot)) cycle
@@ -265,7 +268,8 @@ contains
     store%next = FirstUnread(store)
   end subroutine Redo
 
-  !> Warns of shots that the output marks as done and the journal does not know. A kill between the two writes leaves one such shot.
+  !> Warns of shots that the output marks as done and that the journal neither knows nor left with a worker. A kill between the two
+  !> writes of a commit leaves some that were with one; a power cut may take the line that says so from one or the other.
   subroutine WarnOfCut(store, unknown)
     type(store_t), intent(in) :: store
     integer, intent(in) :: unknown              !< shots so marked
@@ -450,8 +454,8 @@ contains
     call JournalAppend(store%journal, 'deal', store%fio%record(slot), attempt, worker, host, 0.0_dp, '', error)
   end subroutine StoreDeal
 
-  !> Commits a gather: on return without error it is on disk and in the journal.
-  subroutine StoreDone(store, shot, gather, attempt, worker, host, error)
+  !> Writes a gather. It counts once StoreCommit has returned without error; if that fails, it is to be put again.
+  subroutine StorePut(store, shot, gather, attempt, worker, host, error)
     type(store_t), intent(inout) :: store
     type(shot_t), intent(in) :: shot
     type(gather_t), intent(in) :: gather
@@ -468,10 +472,20 @@ contains
     call FioPut(store%fio, shot, gather, checksum, error)
     store%broken = store%fio%broken
     if (allocated(error)) return
-    call JournalAppend(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum, &
-                       redo)
+    call JournalHold(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum, redo)
     store%broken = allocated(error)
-  end subroutine StoreDone
+  end subroutine StorePut
+
+  !> Commits the gathers put since the last time: on return without error all of them are on disk and in the journal, else none is
+  !> in the journal.
+  subroutine StoreCommit(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckOurs(store, error)
+    call FioSync(store%fio, error)
+    call JournalRelease(store%journal, error)
+    store%broken = store%broken .or. allocated(error)
+  end subroutine StoreCommit
 
   !> Notes that a shot was lost and why; a parked one is marked in the output too.
   subroutine StoreLost(store, slot, parked, attempt, worker, host, why, error)

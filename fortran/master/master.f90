@@ -13,7 +13,7 @@ module master_m
   use master_workers_m, only: MasterBeat, MasterFindLost, MasterHeard
   use master_deal_m, only: MasterMayReply, MasterReplyWaiting, MasterSendDrops
   use master_type_m, only: master_t
-  use master_output_m, only: MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover
+  use master_output_m, only: MasterCommit, MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover, MasterVerdict
   use master_stop_m, only: MasterCheckSignals, MasterEndGrace
   use output_pause_m, only: PauseKept
   use survey_m, only: survey_t, SurveyCells
@@ -84,8 +84,10 @@ contains
     logical :: news
     real(dp) :: nap
     nap = 0
-    do while (.not. WorkersOver(master%workers, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0)
+    do while (.not. WorkersOver(master%workers, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0 &
+              .or. master%commits%n > 0)
       call MasterBeat(master, link)
+      call Commit(master, link)
       if (NextMessage(master, link, message)) then
         nap = 0
         news = .not. any(message%kind == [MSG_PROGRESS, MSG_MODEL, MSG_NOTE])
@@ -146,6 +148,20 @@ contains
     if (worker > 0) useless = master%workers%dead(worker) .and. &
                               any(message%kind == [MSG_READY, MSG_MODEL, MSG_PROGRESS, MSG_LEAVE])
   end function FromDead
+
+  !> Commits what is written when it is time for that, and tells the workers.
+  subroutine Commit(self, link)
+    class(master_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: reply
+    integer :: rank
+    call MasterCommit(self)
+    do
+      reply = message_t()
+      if (.not. MasterVerdict(self, rank, reply)) exit
+      call LinkReply(link, rank, reply)
+    end do
+  end subroutine Commit
 
   !> No message is here: looks after files, the time of grace, silent workers, and those that wait for a shot.
   subroutine Idle(self, link)

@@ -5,7 +5,7 @@ submodule(master_type_m) master_handle_m
   use log_m, only: LogInfo, LogKeep, LogWarn
   use master_workers_m, only: MasterReceiveProgress
   use master_deal_m, only: MasterDeal, MasterReplyFirst
-  use master_output_m, only: MasterReads, MasterReadSome, MasterRecover
+  use master_output_m, only: MasterCommit, MasterReads, MasterReadSome, MasterRecover, MasterVerdict
   use master_stop_m, only: MasterAllowLeave, MasterCheckSignals, MasterEndGrace
   use master_receive_m, only: MasterReceiveGather, MasterReceiveLost, MasterReceiveSnaps, MasterSendModel
   use output_pause_m, only: PauseKeep
@@ -21,6 +21,7 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, reply
     integer :: rank
+    logical :: took
     if (self%pause%on .and. any(message%kind == [MSG_GATHER, MSG_SNAPS, MSG_LOST])) then
       call PauseKeep(self%pause, message)
       call MasterCheckSignals(self)
@@ -50,7 +51,10 @@ contains
     case (MSG_LEAVE)
       call MasterAllowLeave(self, int(message%n(1)), int(message%n(2)), reply)
     case (MSG_NONE)
-      if (.not. MasterRecover(self, rank, reply)) then
+      call MasterCommit(self)
+      took = MasterVerdict(self, rank, reply)
+      if (.not. took) took = MasterRecover(self, rank, reply)
+      if (.not. took) then
         call MasterEndGrace(self, reply)
         if (reply%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
         if (reply%kind == MSG_NONE) call MasterReplyFirst(self, reply)

@@ -1,24 +1,100 @@
-!> Output and journal from the master's side: what happens while they cannot be written, and what earlier runs have left in them.
+!> Output and journal from the master's side: gathers written and committed, what happens while the files cannot be written, and
+!> what earlier runs have left in them.
 module master_output_m
+  use commits_m, only: CommitsClear, CommitsDue, CommitsMade, CommitsVerdict, verdict_t, written_t
   use scheduler_m, only: SchedulerAgain, SchedulerIdle, SchedulerParked
   use error_m, only: error_t
   use host_c, only: host_seconds
+  use keymap_m, only: KeymapNavigate, KeymapShot
   use kinds_m, only: dp
-  use log_m, only: LogError, LogInfo
+  use log_m, only: LogError, LogInfo, LogWarn
   use master_type_m, only: master_t, MasterStops
   use output_pause_m, only: PauseBegin, PauseDue, PauseEnd, PauseTake
-  use protocol_m, only: LinkReply, message_t
+  use protocol_m, only: message_t, MSG_GATHER
   use runnote_m, only: cause_disk
-  use store_m, only: StorePark, StoreReopen, StoreResumed, StoreTell, StoreVerified, StoreVerify
+  use shot_m, only: shot_t
+  use shot_messages_m, only: VerdictMessage
+  use store_m, only: StoreCommit, StorePark, StorePut, StoreReopen, StoreResumed, StoreTell, StoreVerified, StoreVerify
   use text_m, only: Str
-  use progress_m, only: ProgressAgain
+  use progress_m, only: ProgressAgain, ProgressUndone
   implicit none
   private
+  public :: MasterPut, MasterCommit, MasterVerdict
   public :: MasterOutputFails, MasterLastTry, MasterRecover, MasterNothingLeft, MasterReads, MasterReadSome
 
   real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
 
 contains
+
+  !> Writes a gather; it is committed later.
+  subroutine MasterPut(self, written, error)
+    class(master_t), intent(inout) :: self
+    type(written_t), intent(in) :: written
+    type(error_t), allocatable, intent(inout) :: error
+    type(shot_t) :: shot
+    if (allocated(error)) return
+    call KeymapShot(self%survey%keymap, written%gather%slot, shot)
+    call KeymapNavigate(self%survey%keymap, written%gather%slot, shot)
+    call StorePut(self%store, shot, written%gather, written%attempt, written%worker, self%progress%host(written%worker), error)
+  end subroutine MasterPut
+
+  !> Commits what is written, if it is time for that. Where that fails it waits, to be written again, or is given up with the
+  !> dealing.
+  subroutine MasterCommit(self)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    character(:), allocatable :: why
+    real(dp) :: start
+    integer :: i
+    logical :: last
+    last = self%stopping .or. SchedulerIdle(self%scheduler)
+    if (self%pause%on) return
+    if (.not. CommitsDue(self%commits, last)) return
+    start = host_seconds()
+    if (self%commits%again) then
+      if (self%store%broken) call StoreReopen(self%store, error)
+      do i = 1, self%commits%n
+        call MasterPut(self, self%commits%written(i), error)
+      end do
+    end if
+    if (.not. allocated(error)) call StoreCommit(self%store, error)
+    if (.not. allocated(error)) then
+      call CommitsMade(self%commits, host_seconds() - start)
+      return
+    end if
+    why = error%message
+    self%commits%again = .true.
+    call MasterOutputFails(self, error)
+    if (.not. self%pause%on) call LoseWritten(self, why)
+  end subroutine MasterCommit
+
+  !> What was written and cannot be committed is to be modelled by the next run.
+  subroutine LoseWritten(self, why)
+    class(master_t), intent(inout) :: self
+    character(*), intent(in) :: why
+    integer :: i
+    do i = 1, self%commits%n
+      associate (w => self%commits%written(i))
+        call SchedulerAgain(self%scheduler, w%gather%slot)
+        call ProgressUndone(self%progress, w%worker)
+        call LogWarn('shot '//Str(w%gather%record)//' was modelled but cannot be written: the next run models it again')
+      end associate
+    end do
+    call CommitsClear(self%commits, why)
+  end subroutine LoseWritten
+
+  !> True where a reply to a gather is due: it is for `rank`.
+  logical function MasterVerdict(self, rank, reply) result(there)
+    class(master_t), intent(inout) :: self
+    integer, intent(out) :: rank
+    type(message_t), intent(inout) :: reply
+    type(verdict_t) :: verdict
+    rank = 0
+    there = CommitsVerdict(self%commits, verdict)
+    if (.not. there) return
+    rank = verdict%rank
+    call VerdictMessage(MSG_GATHER, verdict%record, verdict%slot, verdict%why, reply)
+  end function MasterVerdict
 
   !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. Shots that are done stay so.
   subroutine MasterOutputFails(self, error)
@@ -93,6 +169,8 @@ contains
       self%pause%on = allocated(error)
     end if
     if (self%pause%on .and. over) call GiveUp(self, self%pause%why)
+    if (self%pause%on) return
+    if (self%commits%again) call MasterCommit(self)
     if (self%pause%on) return
     took = PauseTake(self%pause, message)
     rank = message%from

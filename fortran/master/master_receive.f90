@@ -1,22 +1,23 @@
 !> Messages about shots at the master: windows of the model out, gathers and snapshots in, shots that are lost.
 module master_receive_m
+  use commits_m, only: CommitsAdd, CommitsNext
   use scheduler_m, only: SchedulerDone, SchedulerDealt, SchedulerLost, SchedulerParked
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use host_c, only: host_seconds
-  use keymap_m, only: KeymapNavigate, KeymapShot
+  use keymap_m, only: KeymapShot
   use lease_m, only: LeaseShotDone
   use shot_messages_m, only: GatherFrom, GatherMessage, ModelFrom, SnapsFrom, VerdictMessage, WindowMessage
   use log_m, only: LogError, LogInfo, LogWarn
   use master_type_m, only: master_t
-  use master_output_m, only: MasterLastTry, MasterOutputFails
+  use master_output_m, only: MasterCommit, MasterLastTry, MasterOutputFails, MasterPut
   use output_pause_m, only: PauseKeep
   use survey_m, only: SurveyHeader, SurveyWindow
   use protocol_m, only: LinkReply, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotPath, FioSnapshots
-  use store_m, only: StoreDone, StoreLost
+  use store_m, only: StoreLost
   use gather_header_m, only: gather_header_t
   use text_m, only: Str
   use progress_m, only: ProgressDone, ProgressLost
@@ -50,53 +51,63 @@ contains
     end if
   end subroutine MasterSendModel
 
-  !> A shot is done when its traces are on disk and the journal says so.
+  !> A shot is done when its traces are on disk and the journal says so: they are written now, and committed later.
   subroutine MasterReceiveGather(self, message, reply)
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, reply
-    type(gather_t) :: gather
-    type(shot_t) :: shot
     type(error_t), allocatable :: error
-    integer :: worker
+    integer :: worker, i
     logical :: parked, dropped
+    call MasterCommit(self)                       ! or there may be no place for it
+    if (self%pause%on) then
+      call PauseKeep(self%pause, message)
+      return
+    end if
     worker = int(message%n(12))
-    call GatherFrom(message, gather, error)
-    if (allocated(error)) then
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
-      return
-    end if
-    if (self%scheduler%finished(gather%slot) .and. .not. SchedulerParked(self%scheduler, gather%slot)) then
-      call SchedulerDone(self%scheduler, worker, gather%slot, host_seconds())
-      call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%progress%host(worker)// &
-                   ' came late with it; its gather is not used')
-      call ProgressLost(self%progress, worker, gather%record)
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', reply)
-      return
-    end if
-    call MasterLastTry(self)
-    call KeymapShot(self%survey%keymap, gather%slot, shot)
-    call KeymapNavigate(self%survey%keymap, gather%slot, shot)
-    call StoreDone(self%store, shot, gather, self%scheduler%attempts(gather%slot) + 1, worker, self%progress%host(worker), error)
-    if (allocated(error)) then
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
-      if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
-      call MasterOutputFails(self, error)
-      if (self%pause%on) then                 ! it is written when the files are back
-        reply = message_t()
-        call GatherMessage(gather, message)
-        call PauseKeep(self%pause, message)
-        return
-      end if
-      call SchedulerLost(self%scheduler, worker, gather%slot, .true., host_seconds(), parked, dropped)
-      call ProgressLost(self%progress, worker, gather%record)
-      call LogWarn('shot '//Str(gather%record)//' was modelled but cannot be written: the next run models it again')
-      return
-    end if
-    call SchedulerDone(self%scheduler, worker, gather%slot, host_seconds())
-    call LeaseShotDone(self%workers%lease, worker)
-    call QuarantineDone(self%quarantine, gather%slot, self%progress%host(worker))
-    call ProgressDone(self%progress, worker, gather%record, gather%cells*gather%steps, gather%seconds)
-    call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', reply)
+    i = CommitsNext(self%commits)
+    associate (written => self%commits%written(i))
+      written%worker = worker
+      written%rank = message%from
+      call GatherFrom(message, written%gather, error)
+      associate (gather => written%gather)
+        if (allocated(error)) then
+          call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
+          return
+        end if
+        if (self%scheduler%finished(gather%slot) .and. .not. SchedulerParked(self%scheduler, gather%slot)) then
+          call SchedulerDone(self%scheduler, worker, gather%slot, host_seconds())
+          call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%progress%host(worker)// &
+                       ' came late with it; its gather is not used')
+          call ProgressLost(self%progress, worker, gather%record)
+          call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', reply)
+          return
+        end if
+        call MasterLastTry(self)
+        written%attempt = self%scheduler%attempts(gather%slot) + 1
+        call MasterPut(self, written, error)
+        if (allocated(error)) then
+          call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
+          if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
+          self%commits%again = self%commits%n > 0
+          call MasterOutputFails(self, error)
+          if (self%pause%on) then                 ! it is written when the files are back
+            reply = message_t()
+            call GatherMessage(gather, message)
+            call PauseKeep(self%pause, message)
+            return
+          end if
+          call SchedulerLost(self%scheduler, worker, gather%slot, .true., host_seconds(), parked, dropped)
+          call ProgressLost(self%progress, worker, gather%record)
+          call LogWarn('shot '//Str(gather%record)//' was modelled but cannot be written: the next run models it again')
+          return
+        end if
+        call CommitsAdd(self%commits)
+        call SchedulerDone(self%scheduler, worker, gather%slot, host_seconds())
+        call LeaseShotDone(self%workers%lease, worker)
+        call QuarantineDone(self%quarantine, gather%slot, self%progress%host(worker))
+        call ProgressDone(self%progress, worker, gather%record, gather%cells*gather%steps, gather%seconds)
+      end associate
+    end associate
   end subroutine MasterReceiveGather
 
   !> Snapshots of a shot, each in a file of its own.

@@ -20,6 +20,7 @@ module master_stop_m
   private
   public :: MasterCheckSignals, MasterCheckDeadline, MasterAllowLeave, MasterEndGrace
 
+  real(dp), parameter :: LOOK = 0.1_dp         !< seconds between looks for a stop file
   real(dp), parameter :: PRESSED = 2.0_dp     !< a further signal to end counts only so long after the first [s]
 
 contains
@@ -37,7 +38,7 @@ contains
         else
           call AskedToStop(self, cause_signal, SignalName(int(host_signal())))
         end if
-      else if (FileExists(StoreStopPath(self%survey%job%output))) then
+      else if (StopFile(self)) then
         call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%survey%job%output)// &
                          "' found, remove it before the next run")
       end if
@@ -52,6 +53,17 @@ contains
     end if
     call ProgressShow(self%progress, self%scheduler%parked)
   end subroutine MasterCheckSignals
+
+  !> True where there is a stop file; it is looked for now and then.
+  logical function StopFile(self) result(there)
+    class(master_t), intent(inout) :: self
+    real(dp) :: now
+    now = host_seconds()
+    there = .false.
+    if (now - self%looked < LOOK) return
+    self%looked = now
+    there = FileExists(StoreStopPath(self%survey%job%output))
+  end function StopFile
 
   !> Ends the dealing, and tells all workers to go.
   subroutine AskedToStop(self, cause, why)

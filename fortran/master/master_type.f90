@@ -1,6 +1,7 @@
 !> The data of the master: the survey, its files, the scheduler, the workers, and what waits. Each of the files master_*.f90 has one
 !> part of what it does with that; master.f90 has the story.
 module master_type_m
+  use commits_m, only: commits_t
   use workers_m, only: workers_t
   use scheduler_m, only: scheduler_t
   use kinds_m, only: dp
@@ -21,6 +22,7 @@ module master_type_m
     type(survey_t), pointer :: survey => null()
     type(store_t), pointer :: store => null()   !< output file and journal
     type(scheduler_t) :: scheduler              !< which worker gets which shot
+    type(commits_t) :: commits                  !< gathers written and not committed yet
     type(progress_t) :: progress                !< progress and times
     type(workers_t) :: workers                  !< which are here, lost, dead, or gone
     type(peers_t) :: peers                      !< the ranks on its machine
@@ -34,6 +36,7 @@ module master_type_m
     type(pause_t) :: pause                      !< while the files cannot be written
     character(:), allocatable :: cause, why     !< of the stop, see runnote.f90; not allocated: all is to be done
     real(dp) :: stopped = -1                    !< when a stop was asked for [s], -1 = it was not
+    real(dp) :: looked = -huge(1.0_dp)          !< when a stop file was looked for [s]
     real(dp) :: grace = 0                       !< shots in flight have so long from then [s]
     logical :: kill_announced = .false.         !< a launcher has given notice that it kills what is left
     integer :: term_signals = 0                 !< signals to end until then

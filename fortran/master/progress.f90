@@ -6,8 +6,8 @@ module progress_m
   use text_m, only: Str
   implicit none
   private
-  public :: progress_t, ProgressNew, ProgressReady, ProgressDeal, ProgressPut, ProgressDone, ProgressLost, ProgressAgain
-  public :: ProgressBye, ProgressShow, ProgressSummary, Clock
+  public :: progress_t, ProgressNew, ProgressReady, ProgressDeal, ProgressPut, ProgressDone, ProgressUndone, ProgressLost
+  public :: ProgressAgain, ProgressBye, ProgressShow, ProgressSummary, Clock
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
@@ -91,6 +91,14 @@ contains
       w%looping = w%looping + seconds
     end associate
   end subroutine ProgressDone
+
+  !> A shot that a worker has done cannot be written.
+  subroutine ProgressUndone(progress, worker)
+    type(progress_t), intent(inout) :: progress
+    integer, intent(in) :: worker
+    progress%done = progress%done - 1
+    progress%worker(worker)%shots = progress%worker(worker)%shots - 1
+  end subroutine ProgressUndone
 
   !> The worker has the shot no more.
   subroutine ProgressLost(progress, worker, record)

@@ -44,6 +44,7 @@ contains
     logical :: broken, all_here, json
     call PhysicsIntroduce(physics)
     call host_keep_memory()
+    if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
     call RolesMeet()
     call RolesStart(role)
     action = QUIT
@@ -96,6 +97,36 @@ contains
     call physics%own_verb(job, text, error)
     if (.not. allocated(error)) call LogPrint(text)
   end subroutine OwnVerb
+
+  !> The whole program where it only has to say how a survey stands: without MPI, whose start would take longer than the answer.
+  subroutine StatusAlone(physics, sibling)
+    class(physics_t), intent(inout) :: physics
+    class(physics_t), intent(inout), optional :: sibling
+    type(job_t) :: job
+    type(error_t), allocatable :: error
+    character(:), allocatable :: settings
+    integer :: action
+    logical :: json
+    action = QUIT
+    call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+    if (.not. allocated(error)) call StatusPrint(job, json, error)
+    if (allocated(error)) call LogError(error%message)
+    stop merge(1, 0, allocated(error)), quiet=.true.
+  end subroutine StatusAlone
+
+  !> True of a command line that asks for the status, in a process that no launcher, mpirun or srun, has started.
+  logical function AsksStatus(args) result(asks)
+    character(*), intent(in) :: args(:)
+    character(*), parameter :: names(4) = [character(22) :: 'OMPI_COMM_WORLD_SIZE', 'PMIX_RANK', 'PMI_RANK', 'SLURM_PROCID']
+    integer :: i, status
+    i = findloc(args /= '--json', .true., 1)
+    asks = i > 0
+    if (asks) asks = args(i) == 'status'
+    do i = 1, size(names)
+      call get_environment_variable(trim(names(i)), status=status)
+      asks = asks .and. status /= 0
+    end do
+  end function AsksStatus
 
   !> This rank ends within COMING, whoever dies meanwhile.
   subroutine EndBy(exit_status)

@@ -1,5 +1,6 @@
 !> Tells before the first shot whether a survey fits into the memory of its machines, so that the system does not kill it midway.
 module memory_need_m
+  use commits_m, only: CommitsMemory
   use error_m, only: error_t, Fail
   use journal_m, only: JournalMemory
   use keymap_m, only: KeymapBytes
@@ -70,14 +71,15 @@ contains
     end associate
   end function TraceBytes
 
-  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for a gather on its way to the disk [bytes].
+  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers on their way to the disk [bytes].
   real(dp) function SurveyBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
-    real(dp) :: held, reading
+    real(dp) :: held, reading, gather
     associate (s => survey%scheme, k => survey%keymap)
       call KeymapBytes(k, held, reading)
-      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + &
-              k%nrec_max*(receiver + real(sample, dp)*size(SplitList(s%components))*s%nt_out)
+      gather = 4.0_dp*k%nrec_max*size(SplitList(s%components))*s%nt_out
+      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + k%nrec_max*receiver + sample/4*gather + &
+              min(CommitsMemory(gather), k%n*gather) - gather
       bytes = max(bytes, reading)
     end associate
   end function SurveyBytes

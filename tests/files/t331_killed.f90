@@ -4,7 +4,7 @@ program t331_killed
   use error_m, only: error_t
   use files_m, only: FileExists
   use host_c, only: host_nap
-  use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioVerify
+  use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioSync, FioVerify
   use gather_m, only: gather_t
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use kinds_m, only: dp, i8, sp
@@ -91,7 +91,7 @@ contains
     call Done()
   end subroutine Stop1
 
-  !> The protocol of a run: journal, file, then for each shot to do: deal, put, done.
+  !> The protocol of a run: journal, file, then for each shot to do: deal, put, sync, done.
   subroutine Writer()
     type(error_t), allocatable :: error
     type(journal_t) :: journal
@@ -121,6 +121,7 @@ contains
       call JournalAppend(journal, 'deal', i, journal%entry(i)%deals + 1, 1, 'h', 0.0_dp, '', error)
       call Model(i, shot, gather)
       call FioPut(fio, shot, gather, checksum, error)
+      call FioSync(fio, error)
       call JournalAppend(journal, 'done', i, journal%entry(i)%deals, 1, 'h', 0.0_dp, '', error, checksum)
       call Stop1(error)
     end do

@@ -25,7 +25,7 @@ module tube_m
   use window_m, only: box_t, window_t
   implicit none
   private
-  public :: tube_t
+  public :: tube_t, tube_solver_t
 
   !> Pressure at nodes, velocity half a cell to the right; with dt = dx/c the steps are exact.
   type, extends(solver_t) :: tube_solver_t

@@ -23,10 +23,10 @@ from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 N = 8
 FOREVER = ("tmax=4000", "dt_out=0.05", "grace=0", "checkpoint=0")
 make(shots=N)
-README = (Path(os.environ["ROOT"]) / "README.md").read_text()
-STATES = re.findall(r"^\| `(\w+)` \|", README[README.index("| `state` | what it means |"):README.index("| field of `--json`")], re.M)[1:]
-FIELDS = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in README[README.index("| field of `--json`"):].split("\n\n")[0].splitlines()[2:]))
-CAUSES = set(re.findall(r"`(\w+)`", next(line for line in README.splitlines() if line.startswith("| `stopped` |")))) - {"stopped", "cause", "mpirun"}
+PAGE = (Path(os.environ["ROOT"]) / "inputs/running.md").read_text()
+STATES = re.findall(r"^\| `(\w+)` \|", PAGE[PAGE.index("| `state` | what it means |"):PAGE.index("| field of `--json`")], re.M)[1:]
+FIELDS = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in PAGE[PAGE.index("| field of `--json`"):].split("\n\n")[0].splitlines()[2:]))
+CAUSES = set(re.findall(r"`(\w+)`", next(line for line in PAGE.splitlines() if line.startswith("| `stopped` |")))) - {"stopped", "cause", "mpirun"}
 seen_states, seen_causes, tabled = set(), set(), set()
 
 
@@ -37,7 +37,7 @@ def status(output, cwd=None, program=PROGRAM, **how):
     r = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=60 * SLOW, stdin=subprocess.DEVNULL, cwd=cwd, **how)
     s = json.loads(r.stdout)
     if list(s) != FIELDS or s["state"] not in STATES or s["cause"] not in CAUSES | {None}:
-        claim(False, f"fields and words are those of the README: {set(s) ^ set(FIELDS)}, state {s['state']}, cause {s['cause']}")
+        claim(False, f"fields and words are those of inputs/running.md: {set(s) ^ set(FIELDS)}, state {s['state']}, cause {s['cause']}")
     s["code"], s["table"] = r.returncode, None
     if (s["state"], s["cause"]) not in tabled:
         table = subprocess.run(words, capture_output=True, text=True, timeout=60 * SLOW, stdin=subprocess.DEVNULL, cwd=cwd, **how)
@@ -253,6 +253,6 @@ for name, events, state, fields in (
     stands(status(name), state, f"a journal that ends with '{events[-1].format(t=T)}'", **fields)
 claim("Slurm job 4711" in status("lost.nc")["next"], "of a Slurm job: its script is to be submitted again")
 claim(seen_states == set(STATES) and seen_causes == CAUSES | {None},
-      f"every state and cause of the README was met: not {set(STATES) - seen_states or 'one'}, {CAUSES - seen_causes or 'one'} is missing")
+      f"every state and cause of inputs/running.md was met: not {set(STATES) - seen_states or 'one'}, {CAUSES - seen_causes or 'one'} is missing")
 claim(len(statuses("whole.nc")) == N, "the outputs are as they were")
 done()

@@ -1,0 +1,54 @@
+/* CRC-32 as zlib computes it, with carry-less products where the processor has them: 64 bytes a turn. Bytes are a
+ * polynomial over GF(2); a part of it that is multiplied by x^n mod P moves n bits on, where it is added to what stands
+ * there (Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ, Intel 2009). The last 16 bytes,
+ * which then stand for all before them, and what is too short, are zlib's. */
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "iface.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+enum { LANES = 4, LANE = 16, TURN = LANES * LANE };
+
+/* x^n mod P for the two halves of a lane that moves on by `bytes`, reflected as the bits of the bytes are. */
+static __m128i mover(int bytes) {
+    return bytes == TURN ? _mm_set_epi64x(0x1c6e41596, 0x154442bd4) : _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
+}
+
+__attribute__((target("pclmul,sse4.1"))) static __m128i moved(__m128i lane, __m128i by) {
+    return _mm_xor_si128(_mm_clmulepi64_si128(lane, by, 0x00), _mm_clmulepi64_si128(lane, by, 0x11));
+}
+
+/* `n`: a multiple of TURN, and not 0. */
+__attribute__((target("pclmul,sse4.1"))) static uint32_t crc_turns(uint32_t crc, long n, const char *bytes) {
+    const __m128i turn = mover(TURN), next = mover(LANE);
+    __m128i lane[LANES];
+    unsigned char last[LANE];
+    for (int i = 0; i < LANES; i++)
+        lane[i] = _mm_loadu_si128((const __m128i *)(bytes + i * LANE));
+    lane[0] = _mm_xor_si128(lane[0], _mm_cvtsi32_si128((int)~crc));
+    for (long at = TURN; at < n; at += TURN)
+        for (int i = 0; i < LANES; i++)
+            lane[i] = _mm_xor_si128(moved(lane[i], turn), _mm_loadu_si128((const __m128i *)(bytes + at + i * LANE)));
+    for (int i = 1; i < LANES; i++)
+        lane[i] = _mm_xor_si128(moved(lane[i - 1], next), lane[i]);
+    _mm_storeu_si128((__m128i *)last, lane[LANES - 1]);
+    return (uint32_t)crc32_z(0xffffffffu, last, LANE); /* begun with a remainder of 0 */
+}
+
+static int has_products(void) { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }
+#endif
+
+long crc32_bytes(long crc, long n, const char *bytes) {
+    long done = 0;
+#ifdef __x86_64__
+    if (n >= TURN && has_products()) {
+        done = n / TURN * TURN;
+        crc = crc_turns((uint32_t)crc, done, bytes);
+    }
+#endif
+    return (long)crc32_z((uLong)crc, (const Bytef *)bytes + done, (z_size_t)(n - done));
+}
