@@ -78,7 +78,6 @@ contains
     if (allocated(error)) return
     call PutSlots(fio, 'checksum', checksum, error)
     call PutSlots(fio, 'run_checksum', run_checksum, error)
-    if (.not. allocated(error)) call FailFromC(fio_flush(fio%handle), error)
     call PutSlots(fio, 'status', merge(int(fio_done, i8), int(fio_todo, i8), done), error)
     if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
     fio%broken = allocated(error)
