@@ -409,7 +409,7 @@ static int maxabs(handle *h, float *value, int place[3]) {
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
 // width: 64 is tiles, of 32 or 64 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
-// those of a piece. 0 = as it is. isa and steps do not apply.
+// those of a piece: one step a pass. 0 = as it is. isa and steps do not apply.
 static int tune(handle *h, const char *, const int tile_of[3]) {
     own_t *o = own(h);
     const int width = tile_of[0], rows = tile_of[2];
@@ -423,6 +423,8 @@ static int tune(handle *h, const char *, const int tile_of[3]) {
     if (width > 0)
         TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
+    if (width > 0 || rows > 0)
+        o->pass = {};
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
         p->pieces = (o->g.nz + rows - 1) / rows;
