@@ -27,6 +27,7 @@ module fd2d_c
     real(c_float) :: w(8)
     character(kind=c_char) :: shape(16) = c_null_char !< of the blocks of `tuned`, null-terminated; empty: it chooses
     integer(c_int) :: apart = 0                       !< 1: the medium comes by fd2d_model_apart, 0: by fd2d_model
+    integer(c_int) :: steps_a_pass = 0                !< of `tuned`, 1..4; 0: it chooses
   end type fd2d_cfg
 
   interface

@@ -43,6 +43,8 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->apart == 0 || c->apart == 1, "apart = %d, must be 0 or 1", c->apart);
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
     TRY(handle_check_machine(c->threads, c->share));
+    REQUIRE(c->steps_a_pass >= 0 && c->steps_a_pass <= 4, "steps_a_pass = %d, must be 1..4, or 0: chosen",
+            c->steps_a_pass);
     REQUIRE(memchr(c->shape, 0, sizeof c->shape) != NULL, "the name of a shape has no end");
     REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double)c->dx);
     REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double)c->dz);

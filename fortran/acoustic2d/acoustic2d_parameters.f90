@@ -30,6 +30,7 @@ contains
     call WeightsTable(t, job, 8, 8, 'holberg', 'pml')
     call VariantTable(t, job)
     call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), or tiles of so many rows; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
+    call t%word('steps_a_pass', job%steps_a_pass, 'auto', 'auto,1,2,3,4', 'time steps of variant=tuned in one pass through memory, more than one at half_length up to 4 and components=p only; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call DispersionTable(t, job)
     call SnapshotTable(t, job, 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none', 'every so many cells in x and z')
     call ClusterTable(t, job, 'ranks that share one shot (2D: 1)')
@@ -64,7 +65,13 @@ contains
     call ModelRules(job, 'zfast', verb /= 'status', t)
     if (t%sound('group') .and. job%group /= 1) &
       call t%blame('group', 'is for 3D: a 2D shot is computed by one rank, give group=1 (or threads for more cores a shot)')
-    if (.not. t%sound('variant,gpn,shape')) return
+    if (t%sound('variant,gpn,shape')) call ShapeRules(job, t)
+    if (t%sound('variant,gpn,steps_a_pass')) call PassRules(job, t)
+  end subroutine Acoustic2dRules
+
+  subroutine ShapeRules(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
     if (job%shape /= 'auto' .and. job%gpn == 0) then
       call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
     else if (job%shape /= 'auto' .and. .not. (job%variant == 'auto' .or. job%variant == 'tuned')) then
@@ -72,6 +79,25 @@ contains
     else if (index(job%shape, 'strips') == 1 .and. index(job%components, 'v') > 0) then
       call t%blame('shape', 'keeps no velocities, but '//t%said('components')//': choose tiles-32, tiles-64 or auto')
     end if
-  end subroutine Acoustic2dRules
+  end subroutine ShapeRules
+
+  subroutine PassRules(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    if (job%steps_a_pass == 'auto') return
+    if (job%gpn == 0) then
+      call t%blame('steps_a_pass', 'has no effect without GPUs: give gpn=1 or more too')
+    else if (.not. (job%variant == 'auto' .or. job%variant == 'tuned')) then
+      call t%blame('steps_a_pass', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
+    else if (job%steps_a_pass == '1') then
+      return
+    else if (job%half_length > 4) then
+      call t%blame('steps_a_pass', 'is for half-lengths up to 4, but '//t%said('half_length')//': give steps_a_pass=1 or auto')
+    else if (index(job%components, 'v') > 0) then
+      call t%blame('steps_a_pass', 'keeps no velocities, but '//t%said('components')//': give steps_a_pass=1 or auto')
+    else if (job%shape /= 'auto') then
+      call t%blame('steps_a_pass', 'has strips of its own, but '//t%said('shape')//': leave one of them out')
+    end if
+  end subroutine PassRules
 
 end module acoustic2d_parameters_m

@@ -34,6 +34,7 @@ module fd2d_engine_m
     real(dp) :: w(8) = 0                                      !< weights of the differentiators
     logical :: apart = .false.                                !< the densities of vx and vz are given, each at its points
     character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
+    integer :: steps_a_pass = 0                               !< of `tuned`, 0 = it chooses
   end type fd2d_grid_t
 
   type, extends(engine_t) :: fd2d_engine_t
@@ -67,7 +68,7 @@ contains
                      nbottom=g%nbottom, free_top=merge(1, 0, g%free_top), threads=g%threads, &
                      velocities=merge(1, 0, g%velocities), apart=merge(1, 0, g%apart), share=g%share, &
                      dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
-                     dt=real(g%dt, c_float), w=real(g%w, c_float))
+                     dt=real(g%dt, c_float), w=real(g%w, c_float), steps_a_pass=g%steps_a_pass)
     end associate
     do i = 1, len_trim(grid%shape)
       cfg%shape(i) = grid%shape(i:i)

@@ -17,7 +17,8 @@ contains
     associate (s => scheme)
       grid = fd2d_grid_t(nx=n(1), nz=n(2), nleft=s%npml, nright=s%npml, ntop=merge(0, s%npml, s%free_top), nbottom=s%npml, &
                          velocities=index(s%components, 'v') > 0, share=s%share, free_top=s%free_top, threads=s%threads, &
-                         half_length=s%half_length, dx=s%dx, dz=s%dz, dt=s%dt, w=s%w, shape=s%shape)
+                         half_length=s%half_length, dx=s%dx, dz=s%dz, dt=s%dt, w=s%w, shape=s%shape, &
+                         steps_a_pass=s%steps_a_pass)
     end associate
   end function Fd2dGrid
 
@@ -27,7 +28,7 @@ contains
     Fd2dSameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. (a%velocities .eqv. b%velocities) &
                .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz .and. a%dt == b%dt .and. &
-               all(a%w == b%w) .and. a%shape == b%shape .and. (a%apart .eqv. b%apart)
+               all(a%w == b%w) .and. a%shape == b%shape .and. a%steps_a_pass == b%steps_a_pass .and. (a%apart .eqv. b%apart)
   end function Fd2dSameGrid
 
 end module fd2d_grid_m

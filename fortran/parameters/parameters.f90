@@ -50,7 +50,7 @@ module parameters_m
     ! scheme
     character(:), allocatable :: absorb, sides, bottom
     integer :: half_length = 0, npml = 0
-    character(:), allocatable :: coeffs, top, variant, shape, sum, dispersion
+    character(:), allocatable :: coeffs, top, variant, shape, steps_a_pass, sum, dispersion
     real(dp) :: coeffs_error = 0
     ! snapshots
     real(dp) :: snapshot = 0
@@ -117,6 +117,7 @@ contains
     job%top = ''
     job%variant = ''
     job%shape = 'auto'
+    job%steps_a_pass = 'auto'
     job%sum = 'gather'
     job%dispersion = ''
     job%snapshot_shots = ''

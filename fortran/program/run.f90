@@ -105,6 +105,7 @@ contains
     options%gpu_memory = 1.0e9_dp*job%gpu_memory
     options%retire = job%on_gpu_error == 'retire'
     options%shape = job%shape
+    if (job%steps_a_pass /= 'auto') options%steps_a_pass = iachar(job%steps_a_pass) - iachar('0')
     options%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, options%checkpoint, ok)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, job%overwrite)   ! else they may be another's

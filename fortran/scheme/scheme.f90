@@ -40,6 +40,7 @@ module scheme_m
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
     real(dp) :: gpu_room = 0                  !< memory of its GPU that this rank may take [bytes]; 0: not known
     character(15) :: shape = ''               !< shape of the blocks that variant=tuned cuts the grid into, '' = it chooses
+    integer :: steps_a_pass = 0              !< time steps of variant=tuned in one pass through memory, 0 = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
     logical :: histories = .false.            !< points act with histories of their own, not with the wavelet

@@ -52,6 +52,7 @@ contains
     if (allocated(options%shape)) then
       if (options%shape /= 'auto') worker%scheme%shape = options%shape
     end if
+    worker%scheme%steps_a_pass = options%steps_a_pass
     worker%gpu = role%gpu >= 0
     worker%gpu_memory = role%gpu_room
     if (options%gpu_memory > 0) worker%gpu_memory = min(role%gpu_room, options%gpu_memory)

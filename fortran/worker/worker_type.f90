@@ -26,6 +26,7 @@ module worker_type_m
     real(dp) :: lease = 120                   !< a rank that is silent for longer is taken for lost [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
     character(:), allocatable :: shape        !< of the blocks of variant=tuned; auto: it chooses
+    integer :: steps_a_pass = 0               !< of variant=tuned; 0: it chooses
     type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type worker_options_t
 

@@ -9,7 +9,7 @@
 // counts not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged
 // with 48 bytes where velocity and stress take a pass each, with 24 in `tuned`, with 32 in `tuned-v`, which is `tuned`
 // where velocities are recorded too; layers, source and receivers with nothing. The triad a = b + s c moves 12 bytes a
-// term.
+// term. `tuned-1` to `tuned-4` take so many steps a pass; they too are charged 24 bytes a cell and step.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -29,12 +29,13 @@ struct variant {
     const char *name;
     int bytes;
     double launches;
+    int steps_a_pass = 0;
 };
-static const variant variants[] = {{"global", TWO_PASSES, 10},
-                                   {"shared", TWO_PASSES, 6},
-                                   {"texture", TWO_PASSES, 4},
-                                   {"tuned", ONE_PASS, 1},
-                                   {"tuned-v", WITH_VELOCITIES, 1}};
+static const variant variants[] = {
+    {"global", TWO_PASSES, 10},  {"shared", TWO_PASSES, 6},       {"texture", TWO_PASSES, 4},
+    {"tuned", ONE_PASS, 1},      {"tuned-v", WITH_VELOCITIES, 1}, {"tuned-1", ONE_PASS, 1, 1},
+    {"tuned-2", ONE_PASS, 1, 2}, {"tuned-3", ONE_PASS, 1, 3},     {"tuned-4", ONE_PASS, 1, 4}};
+enum { TUNED = 3, ONE_BY_ONE = 5 }; // of them: steps a pass as it chooses; one. What follows is for single cases
 
 static const variant *find_variant(const char *name) {
     for (const variant &v : variants)
@@ -71,11 +72,12 @@ struct grid {
 };
 
 // A handle with medium, layers, source and receivers; null with a sentence if the GPU refuses it.
-static void *make(const char *name, const grid &g, int half_length, int share) {
+static void *make(const variant &v, const grid &g, int half_length, int share) {
     fd2d_cfg cfg = bench_cfg(g.nx, g.nz, half_length, 0, LAYER);
     cfg.share = share;
-    cfg.velocities = strcmp(name, "tuned-v") == 0;
-    void *h = fd2d_new(cfg.velocities ? "tuned" : name, &cfg);
+    cfg.velocities = strcmp(v.name, "tuned-v") == 0;
+    cfg.steps_a_pass = v.steps_a_pass;
+    void *h = fd2d_new(strncmp(v.name, "tuned", 5) == 0 ? "tuned" : v.name, &cfg);
     if (h == nullptr)
         return nullptr;
     if (fd2d_model(h, g.kappa.data(), g.rho.data()))
@@ -172,7 +174,7 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
     std::vector<void *> h;
     char how[256] = "";
     for (int n = 0; n < handles; n++) {
-        void *one = make(v.name, b->g, half_length, handles);
+        void *one = make(v, b->g, half_length, handles);
         if (one == nullptr) {
             printf("%-8s %5d x %-5d  L %d  handle %d: %s\n", v.name, b->g.nx, b->g.nz, half_length, n + 1,
                    (const char *)err_message());
@@ -197,7 +199,7 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
 // `cpu` of this machine with all its cores.
 static double cpu_case(const grid &g, int half_length, effort e) {
     char device[128] = "";
-    void *h = make("cpu", g, half_length, 0);
+    void *h = make({"cpu", TWO_PASSES, 0}, g, half_length, 0);
     if (h == nullptr || handle_device(h, sizeof device, device))
         bench_fail("cpu");
     const double rate = (double)g.cells() / measure({h}, g, e, 1 << 30);
@@ -234,21 +236,23 @@ static void table(bench *b, const std::vector<size> &sizes, const std::vector<in
     for (const size &s : sizes) {
         printf("\n");
         b->g.make(s.nx, s.nz);
-        for (const variant &v : variants)
-            one_case(b, v, 8, 1, e, 0, 0);
+        for (int v = 0; v < ONE_BY_ONE; v++)
+            one_case(b, variants[v], 8, 1, e, 0, 0);
         for (int L : lengths)
-            if (L != 8)
-                one_case(b, variants[3], L, 1, e, 0, 0);
+            for (int v : {TUNED, ONE_BY_ONE})
+                if (L != 8)
+                    one_case(b, variants[v], L, 1, e, 0, 0);
     }
     printf("\nseveral shots on one GPU, each in a handle of its own, %d steps of each in turn\n", CHUNK);
     for (const crowd &c : crowds) {
         if (brief && !c.brief)
             continue;
         b->g.make(c.nx, c.nz);
-        one_case(b, variants[3], 8, c.handles, e, 0, 0);
+        one_case(b, variants[TUNED], 8, c.handles, e, 0, 0);
         for (int L : lengths)
             if (L != 8 && !brief && c.brief)
-                one_case(b, variants[3], L, c.handles, e, 0, 0);
+                for (int v : {TUNED, ONE_BY_ONE})
+                    one_case(b, variants[v], L, c.handles, e, 0, 0);
     }
     b->g.make(1000, 500);
     if (!brief)

@@ -51,16 +51,17 @@ static void set_sizes(own_t *o, const fd2d_cfg *c) {
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit;
 }
 
-enum { ARRAYS = 19 };
+enum { ARRAYS = 23 };
 
 // Those that a configuration does not need have no elements.
 static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
     const size_t velocities = c->velocities ? o->count : 0;
-    const size_t nx = (size_t)o->g.nx, rows = (size_t)o->slab_rows;
+    const size_t nx = (size_t)o->g.nx, rows = (size_t)o->slab_rows, several = may_pass(o->g, c) ? 1 : 0;
     const gpu_array all[ARRAYS] = {
         {&o->s[0], o->count, "sigma"},
         {&o->s[1], o->count, "sigma of the next step"},
-        {&o->e, o->count - velocities, "increments of sigma"},
+        {&o->e[0], o->count - velocities, "increments of sigma"},
+        {&o->e[1], several * o->count, "increments of sigma after a pass"},
         {&o->vx[0], velocities, "vx"},
         {&o->vx[1], velocities, "vx of the next step"},
         {&o->vz[0], velocities, "vz"},
@@ -70,10 +71,14 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
         {&o->rho_z, c->apart ? o->count : 0, "density of vz"},
         {&o->psix[0], o->psix_count, "memory variables of the layers along x"},
         {&o->psix[1], o->psix_count, "memory variables of the layers along x"},
-        {&o->psix_s, o->psix_count, "memory variables of the layers along x"},
+        {&o->psix_s[0], o->psix_count, "memory variables of the layers along x"},
+        {&o->psix_s[1], several * o->psix_count, "memory variables of the layers along x"},
         {&o->psiz[0], o->psiz_count, "memory variables of the layers along z"},
         {&o->psiz[1], o->psiz_count, "memory variables of the layers along z"},
-        {&o->psiz_s, o->psiz_count, "memory variables of the layers along z"},
+        {&o->psiz_s[0], o->psiz_count, "memory variables of the layers along z"},
+        {&o->psiz_s[1], several * o->psiz_count, "memory variables of the layers along z"},
+        {&o->within, several * (MOST_STEPS - 1) * 2 * (o->psix_count + o->psiz_count),
+         "memory variables within a pass"},
         {&o->px, 6 * (size_t)o->g.px_pitch, "layer profiles along x"},
         {&o->pz, 2 * V * (size_t)o->g.nz, "layer profiles along z"},
         {&o->slab, (c->apart ? 3 : 2) * rows * nx, "rows of the model"},
@@ -110,15 +115,15 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
         fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho_z, o->count, FLT_MAX);
     CUDA_TRY(cudaGetLastError());
     args *g = &o->g;
-    g->e = c->velocities ? nullptr : o->e + o->origin;
+    g->e = c->velocities ? nullptr : o->e[0] + o->origin;
     g->kk = o->kk + o->origin;
     g->rho = o->rho + o->origin;
     g->rho_z = c->apart ? o->rho_z + o->origin : g->rho;
     g->both = c->apart ? 0.0f : 1.0f;
     g->px = o->px;
     g->pz = o->pz;
-    g->psix_s = o->psix_s;
-    g->psiz_s = o->psiz_s;
+    g->psix_s = o->psix_s[0];
+    g->psiz_s = o->psiz_s[0] + LEFT;
     g->clock = o->queue.clock;
     return 0;
 }
@@ -131,6 +136,7 @@ static int make(handle *h) {
     own_t *o = own(h);
     TRY(check_size(c));
     set_sizes(o, c);
+    TRY(check_pass(o->g, c));
     return gpu_open(&o->queue) || make_memory(o, c) || find_shape(h);
 }
 
@@ -141,6 +147,8 @@ static int need(const kernel_variant *, const fd2d_cfg *cfg, int receivers, int 
     set_sizes(&o, cfg);
     list_arrays(&o, cfg, list);
     *bytes = gpu_points_need(receivers, steps) + gpu_array_bytes(list, ARRAYS);
+    if (may_pass(o.g, cfg))
+        *bytes += taps_need(cfg, receivers);
     return 0;
 }
 
@@ -196,7 +204,8 @@ static int receivers(handle *h) {
     const cell_list *sampled = h->receivers.sampled;
     const int group[FD2D_FIELDS] = {FD2D_SIGMA, FD2D_VX, FD2D_VZ};
     REQUIRE(((fd2d *)h)->cfg.velocities || sampled[FD2D_VX].n + sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
-    return gpu_frame_receivers(h, 0, own(h)->g.pitch, 0, group);
+    TRY(gpu_frame_receivers(h, 0, own(h)->g.pitch, 0, group));
+    return own(h)->pass.steps > 0 ? put_taps(h) : 0;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -210,7 +219,6 @@ static args args_of(const own_t *o, int phase) {
     g.psix_out = o->psix[1 - phase];
     g.psiz_in = o->psiz[phase] + LEFT;
     g.psiz_out = o->psiz[1 - phase] + LEFT;
-    g.psiz_s = o->psiz_s + LEFT;
     g.points = o->points.view;
     if (o->vx[0] != nullptr) {
         g.vx_in = o->vx[phase] + o->origin;
@@ -223,34 +231,66 @@ static args args_of(const own_t *o, int phase) {
     return g;
 }
 
+// Memory variables after step n of a pass: those it begins and ends with, or others within it.
+static memory_variables after_step(const own_t *o, int phase, int n) {
+    if (n == 0 || n == o->pass.steps) {
+        const int of = n == 0 ? phase : 1 - phase;
+        return {o->psix[of], o->psix_s[of], o->psiz[of] + LEFT, o->psiz_s[of] + LEFT};
+    }
+    float *const psix = o->within + (size_t)(n - 1) * 2 * (o->psix_count + o->psiz_count), *const psiz =
+                                                                                               psix +
+                                                                                               2 * o->psix_count + LEFT;
+    return {psix, psix + o->psix_count, psiz, psiz + o->psiz_count};
+}
+
+// Of the first or the second pass of a pair.
+static args args_of_pass(const own_t *o, int phase) {
+    args g = args_of(o, phase);
+    const int steps = o->pass.steps;
+    g.e = o->e[phase] + o->origin;
+    g.e_out = o->e[1 - phase] + o->origin;
+    for (int n = 0; n <= steps; n++)
+        g.after[n] = after_step(o, phase, n);
+    g.taps = {o->taps.slot,
+              o->taps.first,
+              o->taps.end,
+              (g.nx + BUCKET - 1) / BUCKET,
+              o->taps.count,
+              o->taps.cell,
+              o->taps.sigma[1 - phase],
+              o->taps.sigma[phase]};
+    return g;
+}
+
 // A step's blocks take the places that those of the step before leave, and wait there for its last ones. Blocks that
 // march stay long: beside other shots they would be in the way.
-static int launch_step(const own_t *o, const args &g) {
-    const int all = g.work + g.samplers, across = o->now.rows > 0 ? o->now.across : all;
+static int launch_step(const own_t *o, const launch &l, const args &g) {
+    const int all = g.work + g.samplers, across = l.rows > 0 ? l.across : all;
     cudaLaunchAttribute early = {};
     cudaLaunchConfig_t config = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = dim3((unsigned)across, (unsigned)(all / across));
-    config.blockDim = dim3((unsigned)o->now.threads);
-    config.dynamicSmemBytes = o->now.shared;
+    config.blockDim = dim3((unsigned)l.threads);
+    config.dynamicSmemBytes = l.shared;
     config.stream = o->queue.stream;
     config.attrs = &early;
-    config.numAttrs = o->close && (o->alone || o->now.rows > 0) ? 1 : 0;
-    CUDA_TRY(cudaLaunchKernelEx(&config, o->now.step, g));
+    config.numAttrs = o->close && (o->alone || l.rows > 0) ? 1 : 0;
+    CUDA_TRY(cudaLaunchKernelEx(&config, l.step, g));
     return 0;
 }
 
-static int one_step(own_t *o, int phase) {
-    const launch &l = o->now;
-    args g = args_of(o, phase);
+// One step, or one pass.
+static int one_launch(const own_t *o, const launch &l, args g) {
     const ptrdiff_t each = (ptrdiff_t)l.threads / WARP * l.receivers, samplers = (g.points.nrec + each - 1) / each;
     g.cut = l.cut;
     g.work = l.work;
     g.down = l.down;
     g.samplers = up((int)std::min<ptrdiff_t>(samplers, MOST_SAMPLERS), l.rows > 0 ? l.across : 1);
-    return launch_step(o, g);
+    return launch_step(o, l, g);
 }
+
+static int one_step(own_t *o, int phase) { return one_launch(o, o->now, args_of(o, phase)); }
 
 static int some_steps(void *self, int n) {
     for (int step = 0; step < n; step++)
@@ -260,11 +300,29 @@ static int some_steps(void *self, int n) {
 
 static int pair(void *self) { return some_steps(self, 2); }
 
+static int some_passes(void *self, int n) {
+    const own_t *o = (const own_t *)self;
+    for (int pass = 0; pass < n; pass++)
+        TRY(one_launch(o, o->pass, args_of_pass(o, pass & 1)));
+    return 0;
+}
+
+static int pair_of_passes(void *self) { return some_passes(self, 2); }
+
+// What only passes need is given back.
+static int forget_passes(own_t *o) {
+    TRY(gpu_wait(&o->queue));
+    for (float **memory : {&o->e[1], &o->psix_s[1], &o->psiz_s[1], &o->within})
+        if (*memory != nullptr)
+            dm_release(&o->queue.pool, memory);
+    return 0;
+}
+
 // Steps are timed on noise, as zeros cost a GPU less power; without a velocity anywhere it stays what it is.
 static int find_shape(handle *h) {
     const fd2d_cfg *c = &((fd2d *)h)->cfg;
     own_t *o = own(h);
-    float *const fields[] = {o->s[0], o->s[1], o->e, o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
+    float *const fields[] = {o->s[0], o->s[1], o->e[0], o->e[1], o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
     int capability = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, o->queue.device));
     o->close = capability >= 9;
@@ -276,8 +334,11 @@ static int find_shape(handle *h) {
             CUDA_TRY(cudaGetLastError());
         }
     TRY(choose_launch(o->g, c, o->queue.device, o->queue.stream, some_steps, o, &o->now));
+    TRY(choose_pass(o->g, c, o->queue.device, o->queue.stream, some_steps, some_passes, o, &o->pass));
     for (float *field : fields)
         TRY(gpu_clear(&o->queue, field, o->count, sizeof(float)));
+    if (o->pass.steps == 0)
+        TRY(forget_passes(o));
     return 0;
 }
 
@@ -301,16 +362,19 @@ static int odd(own_t *o) {
     return 0;
 }
 
-// The last step of a chunk has no step after it that would do this.
-static __global__ void __launch_bounds__(SAMPLERS) sample_last(const __grid_constant__ args g) {
-    sample(g, blockIdx.x);
+// The last step of a chunk, or pass before single steps, has none after it that would do this; of a pass: all its steps
+// or, as a step follows, those within it.
+static __global__ void __launch_bounds__(SAMPLERS) sample_last(const __grid_constant__ args g, int steps, int newest) {
+    sample_within(g, blockIdx.x, steps);
+    if (newest)
+        sample_newest(g, blockIdx.x);
 }
 
-static int close_chunk(own_t *o) {
-    args g = args_of(o, 0);
+static int sample_rest(own_t *o, bool pass, bool newest) {
+    args g = pass ? args_of_pass(o, 0) : args_of(o, 0);
     g.samplers = (int)((g.points.nrec + SAMPLERS / TEAM - 1) / (SAMPLERS / TEAM));
     if (g.samplers > 0)
-        sample_last<<<g.samplers, SAMPLERS, 0, o->queue.stream>>>(g);
+        sample_last<<<g.samplers, SAMPLERS, 0, o->queue.stream>>>(g, pass ? o->pass.steps : 1, newest);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
@@ -321,10 +385,15 @@ static int timestep(handle *h, int it, int n, float *) {
     own_t *o = own(h);
     const gpu_plane sigma = sigma_of(o);
     TRY(gpu_frame_begin(h, it, n));
-    TRY(gpu_repeat(&o->queue, n / 2, pair, o));
-    if (n % 2 == 1)
+    const int a_pair = 2 * std::max(o->pass.steps, 1), rest = n % a_pair;
+    const bool passes = o->pass.steps > 0 && n >= a_pair;
+    TRY(gpu_repeat(&o->queue, n / a_pair, o->pass.steps > 0 ? pair_of_passes : pair, o));
+    if (passes && rest > 0)
+        TRY(sample_rest(o, true, false));
+    TRY(some_steps(o, rest - rest % 2));
+    if (rest % 2 == 1)
         TRY(odd(o));
-    TRY(close_chunk(o));
+    TRY(sample_rest(o, passes && rest == 0, true));
     return gpu_end(&o->queue, &sigma);
 }
 
@@ -340,7 +409,7 @@ static int maxabs(handle *h, float *value, int place[3]) {
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
 // width: 64 is tiles, of 32 or 64 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
-// those of a piece. 0 = as it is. isa and steps do not apply.
+// those of a piece: one step a pass. 0 = as it is. isa and steps do not apply.
 static int tune(handle *h, const char *, const int tile_of[3]) {
     own_t *o = own(h);
     const int width = tile_of[0], rows = tile_of[2];
@@ -354,6 +423,8 @@ static int tune(handle *h, const char *, const int tile_of[3]) {
     if (width > 0)
         TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
+    if (width > 0 || rows > 0)
+        o->pass = {};
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
         p->pieces = (o->g.nz + rows - 1) / rows;
@@ -371,8 +442,11 @@ static void device(handle *h, char *text, size_t length) {
     const launch &l = o->now;
     char name[256];
     gpu_device_name(h, name, sizeof name);
-    snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
-             l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+    const int n = snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
+                           l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+    if (o->pass.steps > 0 && n > 0 && (size_t)n < length)
+        snprintf(text + n, length - (size_t)n, ", %d steps a pass in strips of %d x %d", o->pass.steps, o->pass.columns,
+                 (o->g.nz + o->pass.cut.pieces - 1) / o->pass.cut.pieces);
 }
 
 static const fd2d_verbs verbs = {

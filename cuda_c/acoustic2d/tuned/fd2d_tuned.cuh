@@ -1,4 +1,4 @@
-// One time step of the `tuned` variant in one launch: what both ways to do it share.
+// One time step of the `tuned` variant in one launch: what all ways to do it share.
 //
 // Velocities are eliminated, 24 bytes a cell. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1)
 // (without the source)
@@ -15,7 +15,8 @@
 //     v(n+1/2) = v(n-1/2) + w,    s(n+1) = s(n) + K div v(n+1/2) + source
 //
 // fd2d_tuned_tile.cuh: a block a tile, all at once. fd2d_tuned_march.cuh: blocks go down long strips of columns; the
-// fewest instructions, for what fills the GPU for long; without velocities only. Both round alike, to the last bit.
+// fewest instructions, for what fills the GPU for long; without velocities only. fd2d_tuned_pass.cuh: the same, several
+// steps in one pass. All round alike, to the last bit.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -29,6 +30,8 @@ namespace tuned {
 constexpr int V = 4;    // cells of a thread, side by side
 constexpr int HALO = 8; // columns a tile shares with each neighbour: wide enough for every half-length
 constexpr int WARP = 32;
+constexpr int MOST_STEPS = 4; // of a pass
+constexpr int BUCKET = 64;    // columns of a row that are kept together for receivers, within a pass
 constexpr int LEFT = 32, RIGHT = 96, ABOVE = 24, BELOW = 88; // margins of the grid: no fetch of a block leaves them
 
 // The cut of the grid into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
@@ -43,6 +46,22 @@ struct plan {
 struct box {
     const float *w, *q;
     int i, k, ni, nk, nq;
+};
+
+// Where receivers find sigma of the steps within a pass: buckets of cells one after the other, `count` floats a step.
+struct tap_list {
+    const int *slot; // of bucket (column / BUCKET, row) in them, or -1
+    int first, end;  // rows where receivers are
+    int across;      // buckets of a row
+    ptrdiff_t count;
+    const ptrdiff_t *cell; // of the receivers, in place of those of gpu_receivers
+    const float *in;       // of the pass before, for which it is sampled
+    float *out;
+};
+
+// What layers remember after a step of a pass: of grad s and of div w.
+struct memory_variables {
+    float *psix, *psix_s, *psiz, *psiz_s;
 };
 
 // Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
@@ -64,6 +83,9 @@ struct args {
     float *psix_out, *psix_s; // written; that of d w/dx
     const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
     float *psiz_out, *psiz_s;
+    float *e_out;                           // of a pass of several steps, which reads e and writes this
+    memory_variables after[MOST_STEPS + 1]; // its steps, from none on
+    tap_list taps;
     plan cut;
     box source;
     gpu_receivers points;
@@ -160,8 +182,8 @@ __device__ __forceinline__ int strip_row(const args &g, int k) {
 // for CELLS_AHEAD cells at once, then the products are added one by one, in their order.
 constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
 
-__device__ inline double weighted_sum(const args &g, const float *field, int begin, int end, int most) {
-    const gpu_receivers &p = g.points;
+__device__ inline double weighted_sum(const gpu_receivers &p, const float *field, const ptrdiff_t *cell, int begin,
+                                      int end, int most) {
     const int mate = threadIdx.x % TEAM;
     double sum = 0;
     for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
@@ -169,7 +191,7 @@ __device__ inline double weighted_sum(const args &g, const float *field, int beg
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++) {
             const int at = begin + done + a * TEAM + mate;
-            mine[a] = at < end ? p.w[at] * (double)field[p.cell[at]] : 0;
+            mine[a] = at < end ? p.w[at] * (double)field[cell[at]] : 0;
         }
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++)
@@ -183,9 +205,16 @@ __device__ inline double weighted_sum(const args &g, const float *field, int beg
     return sum;
 }
 
-__device__ inline void sample(const args &g, int block) {
+// Sigma and where receivers' cells are in it, of the step so many before the newest one.
+struct samples_of {
+    const float *sigma;
+    const ptrdiff_t *cell;
+    int back;
+};
+
+__device__ inline void sample(const args &g, int block, const samples_of &from) {
     const gpu_receivers &p = g.points;
-    const int warps = blockDim.x / WARP, team = threadIdx.x % WARP / TEAM, n = *g.now;
+    const int warps = blockDim.x / WARP, team = threadIdx.x % WARP / TEAM, n = *g.now - from.back;
     if (n <= g.clock->from)
         return;
     float *trace = p.trace + (ptrdiff_t)(n - g.clock->first) * p.nrec;
@@ -198,11 +227,25 @@ __device__ inline void sample(const args &g, int block) {
         for (int apart = TEAM; apart < WARP; apart *= 2)
             most = max(most, __shfl_xor_sync(0xffffffffu, most, apart));
         const int kind = r < p.nrec ? p.field[r] : FD2D_SIGMA;
-        const float *field = kind == FD2D_SIGMA ? g.s_in : kind == FD2D_VX ? g.vx_in : g.vz_in;
-        const double sum = weighted_sum(g, field, begin, end, most);
+        const float *field = kind == FD2D_SIGMA ? from.sigma : kind == FD2D_VX ? g.vx_in : g.vz_in;
+        const double sum = weighted_sum(p, field, from.cell, begin, end, most);
         if (r < p.nrec && threadIdx.x % TEAM == 0)
             trace[r] = (float)(kind == FD2D_SIGMA ? sum : kind == FD2D_VX ? g.scale_x * sum : g.scale_z * sum);
     }
+}
+
+__device__ inline void sample_newest(const args &g, int block) { sample(g, block, {g.s_in, g.points.cell, 0}); }
+
+// Of the steps within the pass before, which has `steps`.
+__device__ inline void sample_within(const args &g, int block, int steps) {
+#pragma unroll 1
+    for (int back = steps - 1; back > 0; back--)
+        sample(g, block, {g.taps.in + (steps - 1 - back) * g.taps.count, g.taps.cell, back});
+}
+
+// Where a bucket begins in those that are kept for receivers, or a negative number.
+__device__ __forceinline__ int bucket_of(const tap_list &taps, int row, int column) {
+    return row < taps.first || row >= taps.end ? -1 : __ldg(taps.slot + (ptrdiff_t)row * taps.across + column / BUCKET);
 }
 
 // Blocks of the next step may take their places while the last of this one are at work; they wait here. From compute
@@ -217,10 +260,10 @@ __device__ __forceinline__ void follow() {
 __device__ __forceinline__ int block_number() { return blockIdx.y * gridDim.x + blockIdx.x; }
 
 // Before a block reads what a step writes. One of them counts the steps.
-__device__ __forceinline__ void take_turn(const args &g) {
+__device__ __forceinline__ void take_turn(const args &g, int steps = 1) {
     follow();
     if (block_number() == 0 && threadIdx.x == 0)
-        *g.next = *g.now + 1;
+        *g.next = *g.now + steps;
 }
 
 // Blocks behind those that have cells sample receivers; true of them.
@@ -228,7 +271,7 @@ __device__ __forceinline__ bool samples(const args &g) {
     if (block_number() < g.work)
         return false;
     take_turn(g);
-    sample(g, block_number() - g.work);
+    sample_newest(g, block_number() - g.work);
     return true;
 }
 

@@ -8,14 +8,27 @@ namespace tuned {
 
 constexpr int BLOCK = 256; // threads of simple kernels
 
-// Two copies of s (read one, write the other), of velocities and of psi of grad s. At the end of a chunk of steps s is
-// always in the first.
+// Receivers' cells within a pass of several steps; fd2d_tuned_taps.cu.
+struct pass_taps {
+    int *slot;       // as tap_list has it
+    ptrdiff_t *cell; // of the receivers
+    float *sigma[2]; // of two passes, one that is sampled and one that is written
+    size_t room_slot, room_cell, room_sigma;
+    int first, end; // rows where receivers are
+    ptrdiff_t count;
+};
+
+// Two copies of s (read one, write the other), of velocities and of psi of grad s; where there are passes of several
+// steps, of e and all psi. At the end of a chunk of steps what counts is always in the first.
 struct own_t : gpu_frame {
     args g;
-    launch now;
+    launch now, pass; // one step; several in one pass, pass.steps = 0: none
+    pass_taps taps;
     size_t room_box, room_q;
     float *q; // source wavelet
-    float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *rho_z, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
+    float *s[2], *e[2], *vx[2], *vz[2], *kk, *rho, *rho_z, *psix[2], *psix_s[2], *psiz[2], *psiz_s[2], *px, *pz, *slab,
+        *box_w;
+    float *within;    // memory variables after the steps within a pass
     int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
@@ -35,5 +48,9 @@ int get(fd2d *fd, int field, float *out);
 int set(handle *h, int field, const float *in);
 int reset(handle *h);
 int state(handle *h, state_part *part);
+
+// fd2d_tuned_taps.cu: those of new receivers; device memory they take.
+int put_taps(handle *h);
+size_t taps_need(const fd2d_cfg *c, int receivers);
 
 } // namespace tuned

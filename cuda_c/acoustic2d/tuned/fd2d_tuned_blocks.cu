@@ -1,11 +1,11 @@
-// The kernels of the `tuned` variant and how a grid is cut for them: fd2d_tuned_blocks.h.
+// Which kernel makes the steps of the `tuned` variant, and how a grid is cut for it: fd2d_tuned_blocks.h.
 #include "fd2d_tuned_blocks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
-#include "fd2d_tuned_march.cuh"
-#include "fd2d_tuned_tile.cuh"
+#include "fd2d_tuned_plan.cuh"
 
 namespace tuned {
 
@@ -16,48 +16,11 @@ static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that C
 // Cells of a grid from which on shots side by side had better be done in high tiles, or march (H200).
 static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
 
-// --- kernels ---------------------------------------------------------------------------------------------------------
-
-template <int L, int T> static launch march_of() {
-    using S = march_shape<L, T>;
-    return {.step = step_march<L, T>, .shared = S::bytes, .threads = T, .columns = S::W, .receivers = 32};
-}
-
-template <int L, int R, bool KEEP_V> static launch tile_of() {
-    using S = tile_shape<L, R, KEEP_V>;
-    return {.step = step_tile<L, R, KEEP_V>,
-            .shared = S::bytes,
-            .threads = S::N,
-            .columns = S::W,
-            .rows = S::H,
-            .receivers = 8};
-}
-
-template <int L, bool KEEP_V> static launch launch_of(form kind) {
-    switch (kind) {
-    case MARCH_NARROW:
-        return march_of<L, 64>();
-    case MARCH_WIDE:
-        return march_of<L, 128>();
-    case TILE_LOW:
-        return tile_of<L, 2, KEEP_V>();
-    default:
-        return tile_of<L, 4, KEEP_V>();
-    }
-}
-
-template <bool KEEP_V> static launch find_kernel(int half_length, form kind) {
-    static launch (*const of[DER_MAX])(form) = {launch_of<1, KEEP_V>, launch_of<2, KEEP_V>, launch_of<3, KEEP_V>,
-                                                launch_of<4, KEEP_V>, launch_of<5, KEEP_V>, launch_of<6, KEEP_V>,
-                                                launch_of<7, KEEP_V>, launch_of<8, KEEP_V>};
-    return of[half_length - 1](kind);
-}
-
 // Blocks that march keep no velocities, and have one density.
 static bool may_march(const fd2d_cfg *c) { return !c->velocities && !c->apart; }
 
 static launch find_kernel(const fd2d_cfg *c, form kind) {
-    return c->velocities ? find_kernel<true>(c->half_length, kind) : find_kernel<false>(c->half_length, kind);
+    return kind > NO_PASS ? pass_kernel(c->half_length, 2 + kind - PASS_2) : step_kernel(c, kind);
 }
 
 // --- how a grid is cut -----------------------------------------------------------------------------------------------
@@ -77,10 +40,10 @@ static plan cut(const args &g, const launch &l, int slots, const choice &c) {
     p.weight = c.weight;
     p.tiles = (g.nx + l.columns - 1) / l.columns;
     for (int t = 0; t < p.tiles; t++) {
-        const int x0 = t * l.columns - HALO;
+        const int x0 = t * l.columns - l.margin;
         if (x0 < g.left)
             p.left++;
-        else if (x0 + V * l.threads > g.right)
+        else if (x0 + l.width > g.right)
             p.right++;
     }
     const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
@@ -119,11 +82,11 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
 struct stopwatch {
     cudaEvent_t begin, end;
     cudaStream_t stream;
-    int (*steps)(void *self, int n);
+    queue_launches steps;
     void *self;
 };
 
-// Time of a step [ms].
+// Time of a launch [ms].
 static int time_step(const stopwatch &w, int n, float *ms) {
     TRY(w.steps(w.self, 2));
     CUDA_TRY(cudaEventRecord(w.begin, w.stream));
@@ -135,14 +98,19 @@ static int time_step(const stopwatch &w, int n, float *ms) {
     return 0;
 }
 
-static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, launch *l, choice *best) {
-    static const double sides[] = {1.3, 1.6, 1.9};
-    const int n = g.nx * (double)g.nz < 2e6 ? 32 : 8;
-    float least = INFINITY;
+static int launches_to_time(const args &g) { return g.nx * (double)g.nz < 2e6 ? 32 : 8; }
+
+// Of the forms first .. end-1; *least: time of a step [ms], and what there is already.
+static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, int first, int end,
+                        launch *l, choice *best, float *least) {
+    static const double sides[] = {1.3, 1.6, 1.9, 2.5, 3.5};
+    const int n = launches_to_time(g);
     for (int round = 0; round < 3; round++) // a GPU that has rested is slow at first
-        for (int kind = 0; kind < FORMS; kind++)
+        for (int kind = first; kind < end; kind++)
             for (int waves = 1; waves <= 3; waves++)
                 for (double side : sides) {
+                    if (side > 2 && kind < FORMS)
+                        continue;
                     const choice c = {(form)kind, waves, side, 3};
                     bool fits = false;
                     float ms = 0;
@@ -150,20 +118,51 @@ static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const st
                     if (!fits || (l->rows > 0 && (waves > 1 || side > sides[0])))
                         continue;
                     TRY(time_step(w, n, &ms));
-                    if (ms < least) {
-                        least = ms;
+                    ms /= (float)l->steps;
+                    if (ms < *least) {
+                        *least = ms;
                         *best = c;
                     }
                 }
     return 0;
 }
 
+static int open_stopwatch(stopwatch *w) {
+    CUDA_TRY(cudaEventCreateWithFlags(&w->begin, cudaEventBlockingSync));
+    CUDA_TRY(cudaEventCreateWithFlags(&w->end, cudaEventBlockingSync));
+    return 0;
+}
+
+static void close_stopwatch(stopwatch *w) {
+    cudaEventDestroy(w->begin);
+    cudaEventDestroy(w->end);
+}
+
 static int measure(const args &g, const fd2d_cfg *cfg, int device, stopwatch w, launch *l, choice *best) {
-    CUDA_TRY(cudaEventCreateWithFlags(&w.begin, cudaEventBlockingSync));
-    CUDA_TRY(cudaEventCreateWithFlags(&w.end, cudaEventBlockingSync));
-    const int rc = find_fastest(g, cfg, device, w, l, best);
-    cudaEventDestroy(w.begin);
-    cudaEventDestroy(w.end);
+    float least = INFINITY;
+    TRY(open_stopwatch(&w));
+    const int rc = find_fastest(g, cfg, device, w, 0, FORMS, l, best, &least);
+    close_stopwatch(&w);
+    return rc;
+}
+
+// The fastest passes, if they are faster than the steps one by one that `one` times.
+static int measure_passes(const args &g, const fd2d_cfg *cfg, int device, stopwatch one, stopwatch w, launch *l,
+                          choice *best) {
+    const int n = launches_to_time(g), first = cfg->steps_a_pass > 1 ? PASS_2 + cfg->steps_a_pass - 2 : PASS_2,
+              end = cfg->steps_a_pass > 1 ? first + 1 : ALL_FORMS;
+    float least = INFINITY;
+    TRY(open_stopwatch(&w));
+    one.begin = w.begin, one.end = w.end;
+    int rc = 0;
+    best->kind = NO_PASS;
+    for (int round = 0; round < 3 && cfg->steps_a_pass == 0 && rc == 0; round++) {
+        float ms = 0;
+        rc = time_step(one, n, &ms);
+        least = std::min(least, ms);
+    }
+    rc = rc || find_fastest(g, cfg, device, w, first, end, l, best, &least);
+    close_stopwatch(&w);
     return rc;
 }
 
@@ -172,6 +171,7 @@ enum { REMEMBERED = 32 };
 static struct found {
     fd2d_cfg c;
     int device;
+    bool of_passes;
     choice best;
 } remembered[REMEMBERED];
 static unsigned long long found_so_far;
@@ -180,22 +180,22 @@ static std::mutex guard;
 static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
     return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
            a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top &&
-           a->velocities == b->velocities && a->apart == b->apart;
+           a->velocities == b->velocities && a->apart == b->apart && a->steps_a_pass == b->steps_a_pass;
 }
 
-static bool recall(const fd2d_cfg *c, int device, choice *best) {
+static bool recall(const fd2d_cfg *c, int device, bool of_passes, choice *best) {
     const std::lock_guard<std::mutex> lock(guard);
     for (unsigned n = 0; n < REMEMBERED && n < found_so_far; n++)
-        if (remembered[n].device == device && same_work(&remembered[n].c, c)) {
+        if (remembered[n].device == device && remembered[n].of_passes == of_passes && same_work(&remembered[n].c, c)) {
             *best = remembered[n].best;
             return true;
         }
     return false;
 }
 
-static void remember(const fd2d_cfg *c, int device, const choice &best) {
+static void remember(const fd2d_cfg *c, int device, bool of_passes, const choice &best) {
     const std::lock_guard<std::mutex> lock(guard);
-    remembered[found_so_far++ % REMEMBERED] = {*c, device, best};
+    remembered[found_so_far++ % REMEMBERED] = {*c, device, of_passes, best};
 }
 
 // Shots side by side fill the ends of each other's steps: the choice goes by cells a second of blocks on a GPU that is
@@ -210,8 +210,8 @@ static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *
     return 0;
 }
 
-int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
-                  void *self, launch *l) {
+int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps, void *self,
+                  launch *l) {
     bool fits = false;
     choice best;
     TRY(side_by_side(g, c, device, &best));
@@ -219,12 +219,12 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
     if (pinned) {
         best = {FORMS, 1, 1.6, 3};
         TRY(find_form(c->shape, &best.kind));
-    } else if (c->share <= 1 && !recall(c, device, &best)) {
-        if (!recall_choice(c, device, &best)) {
+    } else if (c->share <= 1 && !recall(c, device, false, &best)) {
+        if (!recall_choice(c, device, false, &best)) {
             TRY(measure(g, c, device, {nullptr, nullptr, stream, steps, self}, l, &best));
-            keep_choice(c, device, best);
+            keep_choice(c, device, false, best);
         }
-        remember(c, device, best);
+        remember(c, device, false, best);
     }
     TRY(find_launch(g, c, device, best, l, &fits));
     REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU%s: choose another one, or auto", c->shape,
@@ -239,6 +239,46 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
     REQUIRE(fits,
             "variant=tuned needs %zu bytes of shared memory a block, more than this GPU has: choose variant=shared",
             find_kernel(c, least).shared);
+    return 0;
+}
+
+bool may_pass(const args &g, const fd2d_cfg *c) {
+    const bool asked = c->steps_a_pass > 1 || (c->steps_a_pass == 0 && c->share <= 1); // side by side: by hand only
+    return asked && may_march(c) && c->half_length <= PASS_LENGTH && c->shape[0] == 0 &&
+           (!g.free_top || g.bottom >= c->half_length);
+}
+
+int check_pass(const args &g, const fd2d_cfg *c) {
+    REQUIRE(c->steps_a_pass < 2 || may_pass(g, c), "steps_a_pass=%d, but %s: leave it out", c->steps_a_pass,
+            c->half_length > PASS_LENGTH ? "half-lengths beyond 4 take one step a pass"
+            : c->velocities              ? "where velocities are recorded there is one step a pass"
+            : c->apart                   ? "where densities of vx and vz come apart there is one step a pass"
+            : c->shape[0] != 0           ? "shapes by name are of one step a pass"
+                                         : "the layer at the bottom is too near to the free surface");
+    return 0;
+}
+
+int choose_pass(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps,
+                queue_launches passes, void *self, launch *pass) {
+    const bool by_hand = c->steps_a_pass > 1;
+    choice best = {by_hand ? (form)(PASS_2 + c->steps_a_pass - 2) : NO_PASS, 1, 1.9, 3};
+    bool fits = false;
+    *pass = {};
+    if (!may_pass(g, c))
+        return 0;
+    if (c->share <= 1 && !recall(c, device, true, &best)) {
+        if (!recall_choice(c, device, true, &best)) {
+            TRY(measure_passes(g, c, device, {nullptr, nullptr, stream, steps, self},
+                               {nullptr, nullptr, stream, passes, self}, pass, &best));
+            keep_choice(c, device, true, best);
+        }
+        remember(c, device, true, best);
+    }
+    if (best.kind > NO_PASS)
+        TRY(find_launch(g, c, device, best, pass, &fits));
+    REQUIRE(fits || !by_hand, "steps_a_pass=%d does not fit on this GPU: leave it out", c->steps_a_pass);
+    if (!fits)
+        *pass = {};
     return 0;
 }
 

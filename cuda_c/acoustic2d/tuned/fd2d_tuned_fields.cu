@@ -47,11 +47,11 @@ int tuned::reset(handle *h) {
     const struct {
         float *at;
         size_t count;
-    } all[] = {{o->s[0], o->count},        {o->s[1], o->count},         {o->e, o->count},
-               {o->vx[0], o->count},       {o->vx[1], o->count},        {o->vz[0], o->count},
-               {o->vz[1], o->count},       {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count},
-               {o->psix_s, o->psix_count}, {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count},
-               {o->psiz_s, o->psiz_count}};
+    } all[] = {{o->s[0], o->count},           {o->s[1], o->count},         {o->e[0], o->count},
+               {o->vx[0], o->count},          {o->vx[1], o->count},        {o->vz[0], o->count},
+               {o->vz[1], o->count},          {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count},
+               {o->psix_s[0], o->psix_count}, {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count},
+               {o->psiz_s[0], o->psiz_count}};
     for (const auto &a : all)
         TRY(gpu_clear(&o->queue, a.at, a.count, sizeof(float)));
     return gpu_restart(&o->queue);
@@ -62,10 +62,10 @@ int tuned::reset(handle *h) {
 // A pair of steps reads this: at the end of a chunk all is in the first copies.
 int tuned::state(handle *h, state_part *part) {
     const own_t *o = own(h);
-    const state_part all[] = {{o->s[0], o->count, 1, 0},         {o->e, o->count, 1, 0},
+    const state_part all[] = {{o->s[0], o->count, 1, 0},         {o->e[0], o->count, 1, 0},
                               {o->vx[0], o->count, 1, 0},        {o->vz[0], o->count, 1, 0},
-                              {o->psix[0], o->psix_count, 1, 0}, {o->psix_s, o->psix_count, 1, 0},
-                              {o->psiz[0], o->psiz_count, 1, 0}, {o->psiz_s, o->psiz_count, 1, 0}};
+                              {o->psix[0], o->psix_count, 1, 0}, {o->psix_s[0], o->psix_count, 1, 0},
+                              {o->psiz[0], o->psiz_count, 1, 0}, {o->psiz_s[0], o->psiz_count, 1, 0}};
     int n = 0;
     for (const state_part &p : all)
         if (p.at != nullptr)

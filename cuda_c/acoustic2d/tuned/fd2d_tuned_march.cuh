@@ -11,42 +11,12 @@
 //     row r: d w_x/dx + z2, e, s
 #pragma once
 
-#include "fd2d_tuned.cuh"
+#include "fd2d_tuned_plan.cuh"
 
 namespace tuned {
 
 constexpr int AHEAD = 3;  // rows fetched ahead
 constexpr int STRIP = 64; // columns of a layer along x that are fetched ahead; what is wider is loaded when needed
-
-struct work {             // of a block
-    int tile, first, end; // columns, rows [first, end)
-};
-
-// First row of piece n of m.
-__host__ __device__ inline int cut_row(const args &g, int n, int m) {
-    const long long whole = g.nz + (long long)(g.cut.weight - 1) * (g.top + g.nz - g.bottom), part = whole * n / m;
-    const long long above = (long long)g.cut.weight * g.top, inner = above + g.bottom - g.top;
-    return (int)(part < above   ? part / g.cut.weight
-                 : part < inner ? part - above + g.top
-                                : g.bottom + (part - inner) / g.cut.weight);
-}
-
-__host__ __device__ inline int count_work(const plan &p) {
-    const int sides = p.left + p.right;
-    return sides * p.side_pieces + (p.tiles - sides) * p.pieces;
-}
-
-// Sides first: they take longest.
-__host__ __device__ inline work find_work(const args &g, int block) {
-    const plan &p = g.cut;
-    const int sides = p.left + p.right, first = sides * p.side_pieces;
-    const bool side = block < first;
-    const int tiles = side ? sides : p.tiles - sides, n = side ? block : block - first,
-              m = side ? p.side_pieces : p.pieces;
-    const int tile = n % tiles, piece = n / tiles;
-    return {side ? (tile < p.left ? tile : p.tiles - sides + tile) : p.left + tile, cut_row(g, piece, m),
-            cut_row(g, piece + 1, m)};
-}
 
 template <int L, int T> struct march_shape {
     static constexpr int P = V * T + 2 * HALO, W = V * T - 2 * HALO; // pitch of a row here; columns a tile writes
@@ -55,14 +25,6 @@ template <int L, int T> struct march_shape {
 };
 
 template <int N, int P> __device__ __forceinline__ int next(int slot) { return slot == (N - 1) * P ? 0 : slot + P; }
-
-// A value p enters the 2L sums it matters to; all move on by one; the first is complete.
-template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L], const float *w, float p) {
-#pragma unroll
-    for (int j = 0; j < 2 * L; j++)
-        sum[j] = add_row<L>(w, L - j, p, sum[j + 1 < 2 * L ? j + 1 : j]);
-    return sum[0];
-}
 
 // The march of a block. LAYERS: it touches an absorbing layer or the free surface; SOURCE: it may hold the source. Each
 // is code that the others need not carry along.

@@ -1,0 +1,409 @@
+// Several time steps of the `tuned` variant in one pass through memory, blocks that march down. No velocities, one
+// density, half-length 1 to 4.
+//
+// A block marches down a strip of W columns, of which it writes all but M at each side, with T groups of threads. Group
+// t makes step t of the pass: it takes row k of s, completes row r = k - 2L+1 as fd2d_tuned_march.cuh does, operation
+// by operation, and hands s and e of that row on to group t+1, which takes it in the next turn and so stands 2L rows
+// behind. Only the first group reads s and e from memory, only the last one writes them, 24 bytes a cell and pass:
+//
+//     in shared memory       rows of s: 2L-1 + AHEAD of the first group, 2L of each other one
+//                            rows of e: 1 + AHEAD; 2L+1
+//                            rows of K and rho, from the newest that is fetched to the oldest that the last group needs
+//                            two rows of w_x of each group
+//     in registers           the 2 x 2L sums along z of each column
+//     in global memory       memory variables after each step of the pass, in layers only: they stay in the cache
+//
+// What a pass writes it does not read: s, e and memory variables have second arrays. Blocks compute what neighbours do
+// too, 2L-1 columns and rows at each side a step: group t makes rows first(t+1) .. end(t+1)-1, and what is outside of
+// them is never used. Neighbours write the same memory variables of a step within a pass, with the same bits.
+//
+// Above the first row all is 0, and so are sums that begin there. A free surface has images above it, -s of rows 2L-1
+// .. 1: a group that begins at row 0 needs these first, from the group before it, which runs ahead for that and then
+// waits (see `moves`).
+//
+// Samples of steps within a pass: cells of receivers lie in buckets of BUCKET columns of a row, which each group but
+// the last writes to a short list as it passes; the next pass makes traces of them (see `sample_within`).
+#pragma once
+
+#include "fd2d_tuned_plan.cuh"
+
+namespace tuned {
+
+constexpr int least_margin(int reach, int steps) { // multiples of V; what a step hands on is in whole threads
+    int margin = 0;
+    for (int t = 0; t < steps; t++) {
+        const int after = (steps - 1 - t) * reach, need = (t + 1) * reach + (after + V - 1) / V * V;
+        margin = need > margin ? need : margin;
+    }
+    return (margin + V - 1) / V * V;
+}
+
+template <int L, int T, int WIDTH, int AHEAD_> struct pass_shape {
+    static constexpr int AHEAD = AHEAD_, REACH = 2 * L - 1, W = WIDTH;
+    static constexpr int G = W / V, N = T * G; // threads of a step; of a block
+    static constexpr int M = least_margin(REACH, T), P = W + 2 * HALO;
+    static constexpr int S0 = 2 * L - 1 + AHEAD, S = 2 * L, E0 = AHEAD + 1, E = 2 * L + 1; // rows of rings
+    static constexpr int K = 2 * L * (T - 1) + AHEAD + 1, RHO = 2 * L * T - L + AHEAD;
+    static constexpr int ROWS = S0 + E0 + (T - 1) * (S + E) + K + RHO + 2 * T;
+    static constexpr size_t bytes = (size_t)ROWS * P * sizeof(float);
+    static_assert(G % WARP == 0 && M <= LEFT && N <= 1024);
+};
+
+// A place in a ring of rows.
+template <int P> struct slot {
+    int at, end;
+    __device__ __forceinline__ void set(int row, int rows) {
+        row %= rows;
+        at = (row < 0 ? row + rows : row) * P;
+        end = rows * P;
+    }
+    __device__ __forceinline__ void move() { at = at == end - P ? 0 : at + P; }
+};
+
+__device__ __forceinline__ void prefetch(const float *p) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
+// The part of a thread. EDGE: a layer, the free surface or the source may be near.
+template <class S, int L, int T, bool EDGE> struct pass {
+    static constexpr int P = S::P, REACH = S::REACH;
+
+    const args &g;
+    const work job;
+    const int t, x0, c, me;       // step of the pass; columns of thread 0 and mine; mine in a row here
+    int k, first, end;            // row of s that comes next; rows first .. end-1 are needed
+    int out_first, out_end;       // of the rows that I complete, those that are needed
+    int fetched, fetch_end;       // rows of s
+    bool idle, in_grid, hands_on; // right of the grid; in it; there, and needed by the next step
+    int valid, xi;                // cells that I write in the end; column of a strip along x, or negative
+    const float *from1, *from2;
+    float *const shared, *ring1, *ring2, *s, *e, *s_next, *e_next, *const kk, *const rho, *const wx;
+    slot<P> fill1, fill2, s_k, s_x, e_r, k_r, rho_h, rho_x, s_out, e_out;
+    int wx_r, next_tap;
+    float z1[V][2 * L], z2[V][2 * L];
+    quad above, now;
+
+    __device__ __forceinline__ static int step_of(unsigned thread) { return thread / S::G; }
+    __device__ __forceinline__ bool takes_first() const { return t == 0; }
+    __device__ __forceinline__ bool writes() const { return t == T - 1; }
+
+    __device__ __forceinline__ int first_row(int step) const { return max(job.first - (T - step) * REACH, 0); }
+    __device__ __forceinline__ int end_row(int step) const { return job.end + (T - step) * REACH; }
+    __device__ __forceinline__ bool surface() const { return EDGE && g.free_top && job.first <= T * REACH; }
+
+    __device__ __forceinline__ pass(const args &args_, const work &w, float *shared_, unsigned thread)
+        : g(args_), job(w), t(step_of(thread)), x0(w.tile * (S::W - 2 * S::M) - S::M), c(x0 + V * (thread % S::G)),
+          me(HALO + V * (thread % S::G)), shared(shared_), kk(shared + (S::S0 + S::E0 + (T - 1) * (S::S + S::E)) * P),
+          rho(kk + S::K * P), wx(rho + (S::RHO + 2 * t) * P) {
+        const int column = me - HALO, at = min(c, (g.nx + 7) & ~3); // one right of the grid stands for all further ones
+        const int reach = (T - 1 - t) * REACH, out = (reach + V - 1) / V * V;
+        idle = x0 + (column & ~(V * WARP - 1)) >= g.nx + HALO;
+        in_grid = c >= 0 && c < g.nx;
+        hands_on = in_grid && column >= S::M - out && column < S::W - S::M + out;
+        valid = column >= S::M && column < S::W - S::M ? min(max(g.nx - c, 0), V) : 0;
+        xi = EDGE ? strip_column(g, c) : -1;
+        first = first_row(t), end = end_row(t);
+        out_first = first_row(t + 1), out_end = end_row(t + 1);
+        const int begin = first_row(0);
+        fetched = begin, fetch_end = end_row(0);
+        k = surface() ? 0 : begin - 2 * L * t;
+        set_rings(begin);
+        const ptrdiff_t row = (ptrdiff_t)(begin - 2 * L + 1) * g.pitch + at;
+        from1 = takes_first() ? g.s_in + (ptrdiff_t)begin * g.pitch + at
+                              : g.rho + (ptrdiff_t)(begin - L + 1) * g.pitch + at;
+        from2 = (takes_first() ? g.e : g.kk) + row;
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            above.v[v] = INFINITY;
+            now.v[v] = 0;
+#pragma unroll
+            for (int j = 0; j < 2 * L; j++)
+                z1[v][j] = z2[v][j] = 0;
+        }
+    }
+
+    __device__ __forceinline__ void set_rings(int begin) {
+        float *const between = shared + (S::S0 + S::E0) * P;
+        s = takes_first() ? shared : between + (t - 1) * (S::S + S::E) * P;
+        e = s + (takes_first() ? S::S0 : S::S) * P;
+        s_next = between + t * (S::S + S::E) * P;
+        e_next = s_next + S::S * P;
+        ring1 = takes_first() ? s : rho;
+        ring2 = takes_first() ? e : kk;
+        const int row = k - begin, r = row - 2 * L + 1; // from `begin` on
+        const int rows_s = takes_first() ? S::S0 : S::S, rows_e = takes_first() ? S::E0 : S::E;
+        s_k.set(row, rows_s);
+        s_x.set(r + 1, rows_s);
+        e_r.set(r, rows_e);
+        k_r.set(r, S::K);
+        rho_h.set(row - L + 1, S::RHO);
+        rho_x.set(r + 1, S::RHO);
+        s_out.set(r, S::S);
+        e_out.set(r, S::E);
+        wx_r = 0, next_tap = -1;
+        if (takes_first())
+            fill1.set(0, S::S0), fill2.set(1 - 2 * L, S::E0);
+        else
+            fill1.set(1 - L, S::RHO), fill2.set(1 - 2 * L, S::K);
+    }
+
+    // Whether group `step` moves on by a row in this turn. A group that begins at a free surface needs rows up to 2L-1
+    // of the one before, which has just written that when it waits, until the usual 2L rows lie between them.
+    __device__ __forceinline__ bool moves(int turn, int step) const {
+        if (!surface())
+            return true;
+        const int begins = turn / (4 * L - 1), waits = turn % (4 * L - 1) <= 2 * L - 2; // the newest group to begin
+        return begins >= T || begins == step || (begins > step && !waits);
+    }
+
+    __device__ __forceinline__ int turns() const {
+        return surface() ? (T - 1) * (4 * L - 1) + job.end + 2 * L - 1
+                         : job.end + 2 * L - 1 - first_row(0) + 2 * L * (T - 1);
+    }
+
+    // What the first group needs with the next row of s: the first one fetches s and e, the last one rho and K.
+    __device__ __forceinline__ void fetch() {
+        if ((takes_first() || writes()) && fetched < fetch_end) {
+            copy(ring1 + fill1.at + me, from1);
+            if (fetched - 2 * L + 1 >= first_row(0))
+                copy(ring2 + fill2.at + me, from2);
+            from1 += g.pitch;
+            from2 += g.pitch;
+            fill1.move();
+            fill2.move();
+        }
+        fetched++;
+    }
+    __device__ __forceinline__ void fetch_ahead() {
+#pragma unroll
+        for (int n = 0; n < S::AHEAD; n++) {
+            fetch();
+            __pipeline_commit();
+        }
+    }
+
+    // After the barrier.
+    __device__ __forceinline__ void take(int turn) {
+        if (moves(turn, 0))
+            fetch();
+        __pipeline_commit();
+        if (!moves(turn, t))
+            return;
+        if (!idle && k >= first && k < end)
+            row();
+        k++;
+        wx_r = P - wx_r;
+        s_k.move(), s_x.move(), e_r.move(), k_r.move(), rho_h.move(), rho_x.move();
+        s_out.move(), e_out.move();
+    }
+
+    // --- layers ---
+
+    // Where memory variables of row r are.
+    __device__ __forceinline__ ptrdiff_t at_x(int r) const { return (ptrdiff_t)r * g.strip_pitch + xi; }
+    __device__ __forceinline__ ptrdiff_t at_z(int z) const { return (ptrdiff_t)z * g.pitch + c; }
+    __device__ __forceinline__ bool layer_at(int r) const { return EDGE && xi >= 0 && r >= 0 && r < g.nz; }
+    __device__ __forceinline__ int strip_of(int r) const { return EDGE && in_grid ? strip_row(g, r) : -1; }
+
+    // What the first group takes in some rows' time comes to the cache meanwhile.
+    __device__ __forceinline__ void expect(int h, int r) const {
+        constexpr int SOON = 4;
+        const memory_variables &m = g.after[0];
+        const int zh = strip_of(h + SOON), zr = strip_of(r + SOON);
+        if (layer_at(r + SOON))
+            prefetch(m.psix + at_x(r + SOON)), prefetch(m.psix_s + at_x(r + SOON));
+        if (zh >= 0)
+            prefetch(m.psiz + at_z(zh));
+        if (zr >= 0)
+            prefetch(m.psiz_s + at_z(zr));
+    }
+
+    // Of row r: psi is what it was; it becomes what it is, where the next step needs it.
+    __device__ __forceinline__ void layer_x(quad &d, quad psi, int half, int r, float *to) const {
+        const float *p = profile_x(g, half, c);
+        const quad a = load_constant(p), b = load_constant(p + V), ik = load_constant(p + 2 * V);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            layer(d.v[v], psi.v[v], a.v[v], b.v[v], ik.v[v]);
+        if (hands_on)
+            store(to + at_x(r), psi);
+    }
+    __device__ __forceinline__ void layer_z(float (&d)[V], int half, int r, const float *from, float *to,
+                                            bool needed) const {
+        const int z = strip_of(r);
+        if (z < 0)
+            return;
+        const quad p = load_constant(profile_z(g, half, r));
+        quad psi = load(from + at_z(z));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            layer(d[v], psi.v[v], p.v[0], p.v[1], p.v[2]);
+        if (hands_on && needed)
+            store(to + at_z(z), psi);
+    }
+
+    // --- free surface ---
+
+    // Rows of the image above, uppermost first.
+    __device__ __forceinline__ void begin_with_image() {
+#pragma unroll 1
+        for (int row = REACH; row > 0; row--) {
+            const quad p = takes_first() ? load(g.s_in + (ptrdiff_t)row * g.pitch + min(c, (g.nx + 7) & ~3))
+                                         : load(s + (s_k.at + row * P) % (S::S * P) + me);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                scatter<L>(z1[v], g.w, -p.v[v]);
+        }
+    }
+
+    // --- a row ---
+
+    __device__ __forceinline__ void row() {
+        const int h = k - L, r = k - 2 * L + 1;
+        const bool completes = r >= out_first, next_completes = r + 1 >= out_first && r + 1 < out_end;
+        const memory_variables &before = g.after[t], &then = g.after[t + 1];
+        const bool layer = layer_at(r), next_layer = layer_at(r + 1);
+        quad psi, psi_s; // long before they are needed
+        if (EDGE) {
+            if (next_layer)
+                psi = load(before.psix + at_x(r + 1));
+            if (layer)
+                psi_s = load(before.psix_s + at_x(r));
+            if (takes_first())
+                expect(h, r);
+            if (surface() && k == 0)
+                begin_with_image();
+        }
+        const int tap = next_tap; // of row r
+        next_tap = !writes() && valid > 0 && r + 1 >= job.first && r + 1 < job.end ? bucket_of(g.taps, r + 1, c) : -1;
+        const quad p = load(s + s_k.at + me);
+        quad below = load(rho + rho_h.at + me);
+        if (EDGE && surface() && h < 0) // of which not all are in the ring any more
+            below = load_constant(g.rho + (ptrdiff_t)(h + 1) * g.pitch + min(c, (g.nx + 7) & ~3));
+        float d[V];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            d[v] = scatter<L>(z1[v], g.w, p.v[v]);
+        if (EDGE)
+            layer_z(d, 1, h, before.psiz, then.psiz, h >= out_first - L && h < out_end + L - 1);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(above.v[v] + below.v[v]));
+        above = below;
+        const quad next = load(s + s_x.at + me);
+        if (next_completes)
+            velocity_x(r + 1, next_layer, psi, then.psix);
+        if (completes) {
+            quad x = along_x<L, false>(wx + wx_r + me, g.w);
+            if (EDGE && layer)
+                layer_x(x, psi_s, 0, r, then.psix_s);
+            if (EDGE)
+                layer_z(d, 0, r, before.psiz_s, then.psiz_s, true);
+            update(r, x, d, tap);
+        }
+        now = next;
+    }
+
+    __device__ __forceinline__ void velocity_x(int row, bool in_layer, const quad &psi, float *to) {
+        quad x = along_x<L, true>(s + s_x.at + me, g.w);
+        if (EDGE && in_layer)
+            layer_x(x, psi, 1, row, to);
+        const float *right = rho + rho_x.at + me;
+        const quad r = load(right);
+        const float beyond = right[V];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : beyond));
+        store(wx + P - wx_r + me, x);
+    }
+
+    __device__ __forceinline__ void update(int r, const quad &x, const float (&d)[V], int tap) {
+        quad step = load(e + e_r.at + me);
+        const quad modulus = load(kk + k_r.at + me);
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            step.v[v] = fmaf(modulus.v[v], divergence(g, x.v[v], d[v]), step.v[v]);
+            now.v[v] += step.v[v];
+        }
+        if (EDGE && r >= g.source.k && r < g.source.k + g.source.nk)
+            inject(r);
+        if (writes()) {
+            const ptrdiff_t at = (ptrdiff_t)r * g.pitch + c;
+            if (valid == V) {
+                store(g.e_out + at, step);
+                store(g.s_out + at, now);
+            } else {
+#pragma unroll
+                for (int v = 0; v < V; v++)
+                    if (v < valid)
+                        g.e_out[at + v] = step.v[v], g.s_out[at + v] = now.v[v];
+            }
+            return;
+        }
+        store(s_next + s_out.at + me, now);
+        store(e_next + e_out.at + me, step);
+        if (tap >= 0)
+            store(g.taps.out + t * g.taps.count + tap + c % BUCKET, now);
+    }
+
+    __device__ __forceinline__ void inject(int r) {
+        const box &b = g.source;
+        const int it = *g.now + 1 + t;
+        if (it < 1 || it > b.nq || c + V <= b.i || c >= b.i + b.ni)
+            return;
+        const float q = b.q[it - 1];
+        if (q == 0)
+            return;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            if (c + v >= b.i && c + v < b.i + b.ni)
+                now.v[v] += b.w[(r - b.k) * b.ni + c + v - b.i] * q;
+    }
+};
+
+template <class S, int L, int T, bool EDGE>
+__device__ __forceinline__ void run_pass(const args &g, const work &job, float *shared) {
+    pass<S, L, T, EDGE> mine(g, job, shared, threadIdx.x);
+    const int turns = mine.turns();
+    mine.fetch_ahead();
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++) {
+        __pipeline_wait_prior(S::AHEAD - 1);
+        __syncthreads();
+        mine.take(turn);
+    }
+}
+
+template <class S, int L, int T> __device__ __forceinline__ bool plain_pass(const args &g, const work &job) {
+    constexpr int REACH = T * S::REACH;
+    const int c0 = job.tile * (S::W - 2 * S::M) - S::M;
+    const box &b = g.source;
+    const bool source = b.i < c0 + S::W && b.i + b.ni > c0 && b.k < job.end + REACH && b.k + b.nk > job.first - REACH;
+    return !source && c0 >= g.left && c0 + S::W <= g.right && job.first - REACH - L >= g.top &&
+           job.end + REACH + L < g.bottom && (!g.free_top || job.first > REACH);
+}
+
+template <int L, int T, int W, int AHEAD, int BLOCKS>
+__global__ void __launch_bounds__(T *W / V, BLOCKS) step_pass(const __grid_constant__ args g) {
+    using S = pass_shape<L, T, W, AHEAD>;
+    extern __shared__ __align__(16) float shared[];
+    if (block_number() >= g.work) {
+        take_turn(g, T);
+        sample_within(g, block_number() - g.work, T);
+        sample_newest(g, block_number() - g.work);
+        return;
+    }
+    for (int j = threadIdx.x; j < (int)(S::bytes / sizeof(quad)); j += S::N)
+        store(shared + V * j, quad{});
+    take_turn(g, T);
+    __syncthreads();
+    const work job = find_work(g, blockIdx.x);
+    if (plain_pass<S, L, T>(g, job))
+        run_pass<S, L, T, false>(g, job, shared);
+    else
+        run_pass<S, L, T, true>(g, job, shared);
+}
+
+} // namespace tuned
