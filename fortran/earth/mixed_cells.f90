@@ -1,7 +1,7 @@
 !> The medium of a cell of the grid that holds several pieces of earth. A cell is what most of it is: air, a fluid or rock. It has
 !> the mean density of that part, and elastic moduli by the mean of their reciprocals, which is what a wave across thin layers
 !> sees; 1/Q by its mean. So a coast or a sea floor on the grid runs along faces of cells, and no cell is half water. The spread of
-!> moduli in it tells what waves along a contact miss, which contact_cells.f90 gives to the cells beside it, the share of fluid in it
+!> moduli in it tells what waves along a contact miss, which contact_cells.f90 gives to the cells beside it; the share of fluid
 !> where a sea floor is, which sea_floor.f90 makes up for.
 module mixed_cells_m
   use kinds_m, only: dp, sp

@@ -265,7 +265,7 @@ contains
     mixes = job%regrid /= 'nearest' .and. all([window%dx, window%dy, window%dz] > earth%d*(1 - on_face))
     if (mixes) then
       wide = box_t(box%low - [contact_reach, contact_reach, floor_reach], box%high + [contact_reach, contact_reach, floor_reach])
-      wide%low(3) = max(1, wide%low(3))                                     ! beyond the model its outermost cells go on, but not above its top
+      wide%low(3) = max(1, wide%low(3))       ! beyond the model its outermost cells go on, but nothing does above its top
       call MakeAxes(earth, job, window, wide, axes)
       mixes = any([any(axes(1)%count > 1), any(axes(2)%count > 1), any(axes(3)%count > 1)])
       if (.not. mixes) wide = box

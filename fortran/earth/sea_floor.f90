@@ -1,5 +1,5 @@
-!> A sea floor inside cells of the 3D grid. Along it water slips on rock, so a column of cells is water down to a face and rock below it;
-!> where the sea floor is not that face but d of a cell deeper, 0 <= d < 1, what lies in between is water that the grid calls rock.
+!> A sea floor inside cells of the 3D grid. Along it water slips on rock, so a column of cells is water down to a face and rock
+!> below it; where the sea floor is not that face but d of a cell deeper, what lies in between is water that the grid calls rock.
 !> The three cells above the face and the one below it make up for that:
 !>
 !>     water across    the sum of compliances of all four is that of the earth, (3 + d)/K + (1 - d)/M, by K of the three
@@ -7,12 +7,13 @@
 !>                     exp(a), exp(-2 a), exp(a) with 2 exp(-a) + exp(2 a) = 3 + d
 !>     rock            less mass and stiffness: rho exp(-p), mu exp(-m), lambda + 2 mu = M exp(-e)
 !>
-!> p, m, e are polynomials in d, mu/M and K/M, fitted to reflection and transmission of plane waves of P and S from above and below, half
-!> a wave and less than 75 degrees, at ten kinds of rock, with half-length 2 (2026-11-25). Rock that hardly differs from water for P
-!> waves (K/M above 0.4) gets less of that, and none above 0.6: there the face nearest to the sea floor is as good.
+!> p, m, e are polynomials in d, mu/M and K/M, fitted to reflection and transmission of plane waves of P and S from above and
+!> below at ten kinds of rock, half-length 2, 10 points per shortest wavelength (2026-11-25). The face is the nearest to the sea
+!> floor, over hard rock one up to 0.75 of a cell above it. Rock that hardly differs from water for P waves, K/M above 0.2, gets
+!> less of that, and none above 0.45: there the nearest face is as good (t621).
 !>
 !> Planes of cells are added from the top down. A sea floor is found where water, three cells at least, is followed by one or two
-!> cells with both and then by rock; steeper ones, shallower water and ice shelves keep the kind that most of a cell is.
+!> cells with both and then by rock; steeper ones and shallower water keep the kind that most of a cell is.
 module sea_floor_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
@@ -85,8 +86,8 @@ contains
     end do
   end subroutine FloorAdd
 
-  !> Changes cells around sea floors that the last plane has ended, in columns (i0, j0) and on; medium (nx, ny, planes, parts) begins at
-  !> plane k0.
+  !> Changes cells around sea floors that the last plane has ended, in columns (i0, j0) and on; medium (nx, ny, planes, parts)
+  !> begins at plane k0.
   pure subroutine FloorFinish(state, i0, j0, k0, medium)
     type(sea_floor_t), intent(inout) :: state
     integer, intent(in) :: i0, j0, k0
@@ -111,8 +112,8 @@ contains
     end do
   end subroutine FloorFinish
 
-  !> Of a column of cells, from three of water (-3 .. -1) through those with both, from 0 on, to one of rock, the sea floor `place` cells
-  !> below the uppermost that has both; `face`: the first that is rock then.
+  !> Of a column of cells, from three of water (-3 .. -1) through those with both, from 0 on, to one of rock, the sea floor `place`
+  !> cells below the top of cell 0; `face`: the first that is rock then.
   pure subroutine FloorCells(cells, place, fastest, face)
     real(sp), intent(inout) :: cells(:, -water:)
     real(dp), intent(in) :: place, fastest
