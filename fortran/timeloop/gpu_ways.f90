@@ -1,6 +1,7 @@
-!> Ways by kernels between the pieces of a shot: hosts trade tickets of memory, open each other's, and try that together: memory of
-!> the GPUs, or, where one of them cannot be reached, memory of the machine, which kernels reach too. Where that cannot be either, as
-!> between machines, or where it takes longer than swaps by the hosts, as where ranks take turns on one GPU, all hosts swap.
+!> Ways by kernels between the pieces of a shot: hosts trade tickets of memory, open each other's, and try that together: memory
+!> of the GPUs, or, where one of them cannot be reached, memory of the machine, which kernels reach too. Where that cannot be
+!> either, as between machines, or where it takes longer than swaps by the hosts, as where ranks take turns on one GPU, all hosts
+!> swap.
 !> Linked pieces only queue whole steps; their hosts look after the partners' processes while GPUs wait for each other.
 module gpu_ways_m
   use engine_m, only: engine_t, halo_ticket
@@ -21,8 +22,8 @@ module gpu_ways_m
 
 contains
 
-  !> After `open` of the partners: by kernels, where all compute on GPUs, through the memory that `halo` asks for, or the best that can
-  !> be (halo_auto); else says why not in `remark`. n: numbers that travel at most through each side, in an exchange. Sets `linked`.
+  !> After `open` of the partners: by kernels, where all compute on GPUs, through the memory that `halo` asks for, or the best that
+  !> can be (halo_auto); else says why not in `remark`. n: numbers that travel at most through each side, in an exchange. Sets `linked`.
   !> Fails only where halo_ipc cannot be, and where partners are no longer there.
   subroutine GpuWaysOpen(self, halo, n, error)
     class(timeloop_t), intent(inout), target :: self
@@ -166,8 +167,8 @@ contains
     end do
   end subroutine OpenMemory
 
-  !> Exchanges halos, which are 0, by kernels; fails where nothing comes, or where that is slower than by the hosts (`slow`), unless it
-  !> must be.
+  !> Exchanges halos, which are 0, by kernels; fails where nothing comes, or where that is slower than by the hosts (`slow`),
+  !> unless it must be.
   subroutine TryLinks(self, engine, must, bare, full, slow, failure, error)
     class(timeloop_t), intent(inout) :: self
     class(engine_t), intent(inout) :: engine
