@@ -23,8 +23,8 @@ module gpu_ways_m
 contains
 
   !> After `open` of the partners: by kernels, where all compute on GPUs, through the memory that `halo` asks for, or the best that
-  !> can be (halo_auto); else says why not in `remark`. n: numbers that travel at most through each side, in an exchange. Sets `linked`.
-  !> Fails only where halo_ipc cannot be, and where partners are no longer there.
+  !> can be (halo_auto); else says why not in `remark`. n: numbers that travel at most through each side, in an exchange. Sets
+  !> `linked`. Fails only where halo_ipc cannot be, and where partners are no longer there.
   subroutine GpuWaysOpen(self, halo, n, error)
     class(timeloop_t), intent(inout), target :: self
     integer, intent(in) :: halo
