@@ -46,7 +46,7 @@ def refused(sentence, mini, words, *phrases):
 
 def warned(sentence, mini, words, *phrases):
     """plan says it, and run with the same words; what it modelled is in out.nc."""
-    r = mini.run("plan", "par=job.par", *words)
+    r = mini.run("plan", "par=job.par", "overwrite=y", *words)
     plan = lines(r.stdout, "warning")
     run = mini.run("par=job.par", "overwrite=y", *words)
     here = [w for w in plan if all(p in w for p in phrases)]
@@ -58,7 +58,7 @@ def warned(sentence, mini, words, *phrases):
 
 def silent(sentence, mini, *words, fresh=FRESH):
     """plan is content and says none of these."""
-    r = mini.run("plan", "par=job.par", *words)
+    r = mini.run("plan", "par=job.par", "overwrite=y", *words)
     said = [line.strip() for line in r.stdout.splitlines() if any(p in line for p in fresh)]
     claim(r.returncode == 0 and not said, f"{sentence}: no word of it {r.stderr.strip() or said or ''}")
 
