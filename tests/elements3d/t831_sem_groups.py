@@ -77,7 +77,7 @@ told = re.findall(r"^(\d+) steps; a step: (\d+) bytes, 4 messages, \S+ us where 
 claim(len(told) == 2 and all(int(a) == int(b) + int(c) > 0 and int(a) % 4 == 0 for _, a, b, c in told),
       f"the log tells what travelled in a step of each shot: {told}")
 
-small = dict(tmax=0.04, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
+small = dict(tmax=0.04, snapshot=0.02, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
 r = run(*words(output="plain.nc", **small))
 s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
 off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["all"]
