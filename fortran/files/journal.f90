@@ -121,8 +121,7 @@ contains
     character(*), intent(in) :: text
     character(:), allocatable, intent(out) :: fingerprint
     integer, intent(out) :: grown
-    character(:), allocatable :: rest
-    integer :: first, length
+    integer :: first, length, a, b, next
     grown = 0
     first = 1
     fingerprint = ''
@@ -130,9 +129,11 @@ contains
       length = index(text(first:), new_line('a'))
       if (length == 0) exit
       if (first == 1) then
-        rest = text(min(10, length):length - 1)
-        if (index(rest, 'journal 1 ') == 1) rest = rest(11:)
-        fingerprint = Word(rest)
+        associate (line => text(min(10, length):length - 1))
+          next = merge(11, 1, index(line, 'journal 1 ') == 1)
+          call Word(line, next, a, b)
+          fingerprint = line(a:b)
+        end associate
       else if (length > 15) then
         if (text(first + 9:first + 13) == 'grow ') grown = grown + 1
       end if
@@ -180,7 +181,7 @@ contains
   logical function JournalKnown(path) result(known)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error, damaged
-    character(:), allocatable :: text, line
+    character(:), allocatable :: text
     integer :: first, length
     call FileText(path, text, error)
     known = .false.
@@ -194,7 +195,7 @@ contains
     do while (.not. known .and. first <= len(text))     ! its first line may be damaged beyond recognition, but hardly all of them
       length = index(text(first:), new_line('a')) - 1
       if (length < 0) exit
-      call Checked(text(first:first + length - 1), line, damaged)
+      call CheckSum(text(first:first + length - 1), damaged)
       known = .not. allocated(damaged)
       if (allocated(damaged)) deallocate (damaged)
       first = first + length + 1
@@ -461,7 +462,6 @@ contains
     character(*), intent(in) :: text
     integer(i8), intent(out) :: good
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: line
     integer :: first, length, number
     first = 1
     number = 0
@@ -470,12 +470,14 @@ contains
       length = index(text(first:), new_line('a')) - 1
       if (length < 0) exit
       number = number + 1
-      call Checked(text(first:first + length - 1), line, error)
-      if (number == 1) then
-        call TakeHeader(journal, line, error)
-      else
-        call TakeEvent(journal, line, error)
-      end if
+      associate (whole => text(first:first + length - 1))
+        call CheckSum(whole, error)
+        if (number == 1) then
+          call TakeHeader(journal, whole(10:), error)
+        else
+          call TakeEvent(journal, whole(10:), error)
+        end if
+      end associate
       call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
       if (allocated(error)) return
       ! before any event: those of another job would only be told as unknown shots
@@ -489,18 +491,17 @@ contains
     end if
   end subroutine Replay
 
-  !> The line without its checksum.
-  subroutine Checked(whole, line, error)
+  !> Fails on a line that does not begin with the checksum of the rest.
+  subroutine CheckSum(whole, error)
     character(*), intent(in) :: whole
-    character(:), allocatable, intent(out) :: line
     type(error_t), allocatable, intent(inout) :: error
-    line = ''
     if (len(whole) > 9) then
-      line = whole(10:)
-      if (whole(:9) == Hex(Crc32(line))//' ') return
+      if (whole(9:9) == ' ' .and. verify(whole(:8), digits) == 0) then
+        if (FromHex(whole(:8)) == Crc32(whole(10:))) return
+      end if
     end if
     call Fail(error, 'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
-  end subroutine Checked
+  end subroutine CheckSum
 
   !> True of a text without an end of line that can be the beginning of a first line.
   pure logical function TornHeader(text)
@@ -522,19 +523,23 @@ contains
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: line
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: rest
+    integer :: a, b, next
     logical :: ok
     if (allocated(error)) return
-    rest = line
-    ok = Word(rest) == 'journal'
+    next = 1
+    call Word(line, next, a, b)
+    ok = line(a:b) == 'journal'
     if (ok) then
-      if (Word(rest) /= '1') then
+      call Word(line, next, a, b)
+      if (line(a:b) /= '1') then
         call Fail(error, 'it was written by another version of this program: use that one, or start anew with overwrite=y')
         return
       end if
-      journal%fingerprint = Word(rest)
-      call ToInt(Word(rest), journal%nshots, ok)
-      journal%created = TimeWord(rest)
+      call Word(line, next, a, b)
+      journal%fingerprint = line(a:b)
+      call Word(line, next, a, b)
+      call ToInt(line(a:b), journal%nshots, ok)
+      journal%created = TimeWord(line, next)
     end if
     if (.not. ok) call Fail(error, 'this is no journal: choose another output')
   end subroutine TakeHeader
@@ -587,21 +592,25 @@ contains
     character(8), intent(out) :: event
     type(entry_t), intent(out) :: e
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: rest, first
-    integer :: attempt
+    integer :: attempt, a, b, next
     logical :: ok(4)
-    rest = line
-    event = Word(rest)
-    call ToNumber(Word(rest), e%record, ok(1))
-    call ToNumber(Word(rest), attempt, ok(2))
-    call ToNumber(Word(rest), e%worker, ok(3))
-    e%host = Word(rest)
-    first = Word(rest)
-    ok(4) = first == '0'                      ! of each deal
+    next = 1
+    call Word(line, next, a, b)
+    event = line(a:b)
+    call Word(line, next, a, b)
+    call ToNumber(line(a:b), e%record, ok(1))
+    call Word(line, next, a, b)
+    call ToNumber(line(a:b), attempt, ok(2))
+    call Word(line, next, a, b)
+    call ToNumber(line(a:b), e%worker, ok(3))
+    call Word(line, next, a, b)
+    e%host = line(a:b)
+    call Word(line, next, a, b)
+    ok(4) = line(a:b) == '0'                  ! of each deal
     e%seconds = 0
-    if (.not. ok(4)) call ToReal(first, e%seconds, ok(4))
-    e%time = TimeWord(rest)
-    e%note = rest
+    if (.not. ok(4)) call ToReal(line(a:b), e%seconds, ok(4))
+    e%time = TimeWord(line, next)
+    e%note = line(next:)
     if (event == 'done' .or. event == 'kept') then
       ok(1) = ok(1) .and. e%note(:9) == 'checksum=' .and. verify(e%note(10:17), digits) == 0
       if (ok(1)) e%checksum = FromHex(e%note(10:17))
@@ -736,23 +745,26 @@ contains
     journal%n = journal%n + 1
   end function Insert
 
-  !> Takes the first word off a line.
-  function Word(rest) result(first)
-    character(:), allocatable, intent(inout) :: rest
-    character(:), allocatable :: first
+  !> The next word of a line, line(first:last), from character `next` on, which is then the one behind its blank.
+  pure subroutine Word(line, next, first, last)
+    character(*), intent(in) :: line
+    integer, intent(inout) :: next
+    integer, intent(out) :: first, last
     integer :: blank
-    blank = index(rest//' ', ' ')
-    first = rest(:blank - 1)
-    rest = rest(min(blank + 1, len(rest) + 1):)
-  end function Word
+    first = next
+    blank = index(line(first:), ' ')
+    last = merge(len(line), first + blank - 2, blank == 0)
+    next = min(last + 2, len(line) + 1)
+  end subroutine Word
 
-  !> Takes a time off a line, -1 if it is none.
-  real(dp) function TimeWord(rest) result(time)
-    character(:), allocatable, intent(inout) :: rest
-    character(:), allocatable :: text
-    text = Word(rest)
+  !> The next word of a line as a time, -1 if it is none.
+  real(dp) function TimeWord(line, next) result(time)
+    character(*), intent(in) :: line
+    integer, intent(inout) :: next
+    integer :: a, b
+    call Word(line, next, a, b)
     time = -1
-    if (len(text) == 20) time = ClockParse(text)
+    if (b - a == 19) time = ClockParse(line(a:b))
   end function TimeWord
 
 end module journal_m
