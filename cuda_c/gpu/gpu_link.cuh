@@ -30,7 +30,7 @@ inline __device__ void store_flag(unsigned long long *flag, unsigned long long v
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 }
 
-// What a partner has stored.
+// A number that a partner has stored.
 inline __device__ float load_given(const float *from) {
     float value;
     asm volatile("ld.relaxed.sys.global.f32 %0, [%1];" : "=f"(value) : "l"(from));

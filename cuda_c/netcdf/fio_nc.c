@@ -20,7 +20,7 @@
 
 enum { RANK_MAX = 8, PLACES = 64 };
 
-/* Where a variable of a CDF-5 file lies in it. */
+/* The place of a variable in a CDF-5 file. */
 struct place {
     char name[32];
     enum fio_kind kind;
@@ -131,7 +131,7 @@ void *fio_open(const char *path, int writable) {
     struct fio *f = new_handle(path);
     if (!f)
         return NULL;
-    /* What is put later goes past the library, so it must keep no bytes of the file: NC_SHARE */
+    /* Later numbers go past the library, so it must keep no bytes of the file: NC_SHARE */
     f->direct = writable;
     size_t bytes = io_bytes;
     int rc = nc__open(path, writable ? NC_SHARE : NC_NOWRITE, &bytes, &f->ncid);

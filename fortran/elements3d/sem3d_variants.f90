@@ -21,7 +21,7 @@ module sem3d_variants_m
 
   type(sem3d_variants_t), protected :: sem3d_variants
 
-  !> How a variant adds forces in a whole mesh: engines of its pieces do it alike.
+  !> The way in which a variant adds forces in a whole mesh: engines of its pieces do it alike.
   type :: sums_t
     integer, allocatable :: brick(:)         !< first elements of bricks, as in elements_t
     integer :: piece = 0                     !< as in sem3d_ways_t

@@ -67,8 +67,7 @@ contains
     fio%broken = allocated(error)
   end subroutine FioNavigate
 
-  !> Marks slots as done, under these checksums: what they hold is on the disk already, and this is on return. All slots must be to
-  !> do. (slots)
+  !> Marks slots as done, under these checksums; on return that and all they hold is on the disk. All slots must be to do. (slots)
   subroutine FioSeal(fio, done, checksum, run_checksum, error)
     type(fio_t), intent(inout) :: fio
     logical, intent(in) :: done(:)

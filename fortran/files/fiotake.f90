@@ -89,7 +89,7 @@ contains
     end do
   end function Components
 
-  !> Where the variables `names` stand in both files.
+  !> Finds the places of the variables `names` in both files.
   subroutine Find(file, from, to, names, both, error)
     type(c_ptr), intent(in) :: file(2)
     type(fio_t), intent(in) :: from, to

@@ -37,7 +37,7 @@ module grow_m
 
   real(dp), parameter :: same = 1.0e-6_dp     !< positions that differ by less are the same [m]: they change no trace
 
-  !> What a key-map makes of an output.
+  !> The change that a key-map makes to an output.
   type :: growth_t
     type(fio_t) :: old
     type(journal_t) :: journal
@@ -93,7 +93,7 @@ contains
     call FioClose(growth%old, ignored)
   end subroutine Grow
 
-  !> What a run of this job would do with the output, for `plan`: in words, '' where there is no output, or none of this job.
+  !> Tells what a run of this job would do with the output, for `plan`: in words, '' where there is no output, or none of this job.
   !> Nothing is written. Fails as the run would.
   subroutine GrowForetell(path, header, keymap, text, error)
     character(*), intent(in) :: path

@@ -632,7 +632,7 @@ contains
     if (.not. ok) e%redo = 0
   end subroutine ReadRedo
 
-  !> What Hex has written.
+  !> The number that Hex has written.
   pure integer(i8) function FromHex(text) result(value)
     character(*), intent(in) :: text
     integer :: i

@@ -1,7 +1,7 @@
 !> Output file and journal as one: what is on disk, what the journal says, and that the two agree.
 !>
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
-!> What came while another commit was made is committed together: one sync of each file for several gathers.
+!> Gathers that came while another commit was made are committed together: one sync of each file for several gathers.
 !> Shots of earlier runs are read and compared while new ones are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
   use parameter_changes_m, only: Changes

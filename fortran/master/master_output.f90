@@ -68,7 +68,7 @@ contains
     if (.not. self%pause%on) call LoseWritten(self, why)
   end subroutine MasterCommit
 
-  !> What was written and cannot be committed is to be modelled by the next run.
+  !> Shots that were written and cannot be committed are to be modelled by the next run.
   subroutine LoseWritten(self, why)
     class(master_t), intent(inout) :: self
     character(*), intent(in) :: why

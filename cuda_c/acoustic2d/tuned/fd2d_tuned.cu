@@ -309,7 +309,7 @@ static int some_passes(void *self, int n) {
 
 static int pair_of_passes(void *self) { return some_passes(self, 2); }
 
-// What only passes need is given back.
+// Memory that only passes need is given back.
 static int forget_passes(own_t *o) {
     TRY(gpu_wait(&o->queue));
     for (float **memory : {&o->e[1], &o->psix_s[1], &o->psiz_s[1], &o->within})

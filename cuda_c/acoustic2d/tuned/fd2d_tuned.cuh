@@ -48,7 +48,7 @@ struct box {
     int i, k, ni, nk, nq;
 };
 
-// Where receivers find sigma of the steps within a pass: buckets of cells one after the other, `count` floats a step.
+// Receivers find sigma of the steps within a pass here: buckets of cells one after the other, `count` floats a step.
 struct tap_list {
     const int *slot; // of bucket (column / BUCKET, row) in them, or -1
     int first, end;  // rows where receivers are
@@ -59,7 +59,7 @@ struct tap_list {
     float *out;
 };
 
-// What layers remember after a step of a pass: of grad s and of div w.
+// Memory variables of layers after a step of a pass: of grad s and of div w.
 struct memory_variables {
     float *psix, *psix_s, *psiz, *psiz_s;
 };
@@ -243,7 +243,7 @@ __device__ inline void sample_within(const args &g, int block, int steps) {
         sample(g, block, {g.taps.in + (steps - 1 - back) * g.taps.count, g.taps.cell, back});
 }
 
-// Where a bucket begins in those that are kept for receivers, or a negative number.
+// The begin of a bucket in those that are kept for receivers, or a negative number.
 __device__ __forceinline__ int bucket_of(const tap_list &taps, int row, int column) {
     return row < taps.first || row >= taps.end ? -1 : __ldg(taps.slot + (ptrdiff_t)row * taps.across + column / BUCKET);
 }

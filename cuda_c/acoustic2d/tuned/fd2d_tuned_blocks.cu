@@ -1,4 +1,4 @@
-// Which kernel makes the steps of the `tuned` variant, and how a grid is cut for it: fd2d_tuned_blocks.h.
+// The kernel that makes the steps of the `tuned` variant, and the cut of a grid for it: fd2d_tuned_blocks.h.
 #include "fd2d_tuned_blocks.h"
 
 #include <algorithm>

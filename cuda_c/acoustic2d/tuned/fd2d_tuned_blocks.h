@@ -43,7 +43,7 @@ void keep_choice(const fd2d_cfg *c, int device, bool of_passes, const choice &be
 // fd2d_tuned_kernels.cu, fd2d_tuned_pass.cu: the kernel of a step, of passes of so many steps.
 launch step_kernel(const fd2d_cfg *c, form kind);
 launch pass_kernel(int half_length, int steps);
-// Whether there are passes of several steps for this grid; what is asked for by hand and cannot be fails with a
+// Tells if there are passes of several steps for this grid; what is asked for by hand and cannot be fails with a
 // sentence.
 bool may_pass(const args &g, const fd2d_cfg *c);
 int check_pass(const args &g, const fd2d_cfg *c);

@@ -13,7 +13,7 @@
 //     in registers           the 2 x 2L sums along z of each column
 //     in global memory       memory variables after each step of the pass, in layers only: they stay in the cache
 //
-// What a pass writes it does not read: s, e and memory variables have second arrays. Blocks compute what neighbours do
+// A pass reads nothing that it writes: s, e and memory variables have second arrays. Blocks compute what neighbours do
 // too, 2L-1 columns and rows at each side a step: group t makes rows first(t+1) .. end(t+1)-1, and what is outside of
 // them is never used. Neighbours write the same memory variables of a step within a pass, with the same bits.
 //
@@ -149,7 +149,7 @@ template <class S, int L, int T, bool EDGE> struct pass {
             fill1.set(1 - L, S::RHO), fill2.set(1 - 2 * L, S::K);
     }
 
-    // Whether group `step` moves on by a row in this turn. A group that begins at a free surface needs rows up to 2L-1
+    // True if group `step` moves on by a row in this turn. A group that begins at a free surface needs rows up to 2L-1
     // of the one before, which has just written that when it waits, until the usual 2L rows lie between them.
     __device__ __forceinline__ bool moves(int turn, int step) const {
         if (!surface())
@@ -163,7 +163,7 @@ template <class S, int L, int T, bool EDGE> struct pass {
                          : job.end + 2 * L - 1 - first_row(0) + 2 * L * (T - 1);
     }
 
-    // What the first group needs with the next row of s: the first one fetches s and e, the last one rho and K.
+    // The first group needs these with the next row of s: the first one fetches s and e, the last one rho and K.
     __device__ __forceinline__ void fetch() {
         if ((takes_first() || writes()) && fetched < fetch_end) {
             copy(ring1 + fill1.at + me, from1);
@@ -201,13 +201,13 @@ template <class S, int L, int T, bool EDGE> struct pass {
 
     // --- layers ---
 
-    // Where memory variables of row r are.
+    // The place of memory variables of row r.
     __device__ __forceinline__ ptrdiff_t at_x(int r) const { return (ptrdiff_t)r * g.strip_pitch + xi; }
     __device__ __forceinline__ ptrdiff_t at_z(int z) const { return (ptrdiff_t)z * g.pitch + c; }
     __device__ __forceinline__ bool layer_at(int r) const { return EDGE && xi >= 0 && r >= 0 && r < g.nz; }
     __device__ __forceinline__ int strip_of(int r) const { return EDGE && in_grid ? strip_row(g, r) : -1; }
 
-    // What the first group takes in some rows' time comes to the cache meanwhile.
+    // Numbers that the first group takes in some rows' time come to the cache meanwhile.
     __device__ __forceinline__ void expect(int h, int r) const {
         constexpr int SOON = 4;
         const memory_variables &m = g.after[0];

@@ -1,4 +1,4 @@
-// What blocks that march down have in common, those of one step and those of several: their share of the grid, and sums
+// Blocks that march down have this in common, those of one step and those of several: their share of the grid, and sums
 // along z that move on with them.
 #pragma once
 
