@@ -52,7 +52,7 @@ contains
     if (.not. CommitsDue(self%commits, last)) return
     start = host_seconds()
     if (self%commits%again) then
-      if (self%store%broken) call StoreReopen(self%store, error)
+      call StoreReopen(self%store, error)
       do i = 1, self%commits%n
         call MasterPut(self, self%commits%written(i), error)
       end do
@@ -63,7 +63,6 @@ contains
       return
     end if
     why = error%message
-    self%commits%again = .true.
     call MasterOutputFails(self, error)
     if (.not. self%pause%on) call LoseWritten(self, why)
   end subroutine MasterCommit
@@ -96,7 +95,8 @@ contains
     call VerdictMessage(MSG_GATHER, verdict%record, verdict%slot, verdict%why, reply)
   end function MasterVerdict
 
-  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. Shots that are done stay so.
+  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. Shots that are done stay so;
+  !> those that are not committed are written again, for the files are opened anew and what was held back for them is forgotten.
   subroutine MasterOutputFails(self, error)
     class(master_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
@@ -105,6 +105,7 @@ contains
     real(dp) :: left
     why = error%message
     deallocate (error)
+    self%commits%again = self%commits%n > 0
     left = TimeLeft(self)
     if (left <= 0) then
       call GiveUp(self, why)

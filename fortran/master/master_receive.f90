@@ -88,7 +88,6 @@ contains
         if (allocated(error)) then
           call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
           if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
-          self%commits%again = self%commits%n > 0
           call MasterOutputFails(self, error)
           if (self%pause%on) then                 ! it is written when the files are back
             reply = message_t()

@@ -63,6 +63,19 @@ for ranks in (1, 3):
               and "modelled again" not in job.said(),
               f"{word}: back again it goes on: exit status {status}, {job.line('can be written again')}; the undisturbed file")
 
+# --- away between a gather that is written and its commit ----------------------------------------------------------------
+
+job = Watched("between.nc", ranks=3)
+bad.say("slowsync 100")                          # the next gathers wait for each other before they are committed
+job.until(lambda: job.dones() >= 1)
+bad.say("nodeal 100")
+paused = job.until(lambda: job.tells("dealing pauses"))
+bad.say("")
+status = job.end()
+claim(paused and status == 0 and differences("whole.nc", job.output) == [] and done_once(job.output, SHOTS),
+      f"a deal that cannot be noted while gathers wait for their commit: exit status {status}, {job.dones()} of {SHOTS} shots done, "
+      "each once, the undisturbed file")
+
 # --- away from the start ----------------------------------------------------------------------------------------------
 
 for word, reason in (("full", "No space left"), ("readonly", "Read-only file system")):

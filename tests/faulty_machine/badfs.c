@@ -5,6 +5,8 @@
  *   readonly writing, opening for writing, cutting: EROFS
  *   sync     fsync, fdatasync: EIO
  *   gone     everything: ESTALE, looking for a file: ENOENT
+ *   slowsync N  each sync takes N ms more
+ *   nodeal N    that, and a line of the journal that deals a shot fails with EIO
  *   nth N    the N-th write to output, journal or lock since the start fails with EIO, and FILE.hit appears
  *   die N    the process is killed before the N-th write, sync, cut, renaming, linking or removing of output, journal
  *            or lock since the start, and FILE.hit appears
@@ -100,8 +102,17 @@ static void dawdle(void) {
     syscall(SYS_nanosleep, &nap, NULL);
 }
 
+/* A sync that takes longer. */
+static void linger(void) {
+    long most;
+    if (!says("slowsync", &most) && !says("nodeal", &most))
+        return;
+    const struct timespec nap = {most / 1000, most % 1000 * 1000000};
+    syscall(SYS_nanosleep, &nap, NULL);
+}
+
 /* Bytes that may be written; -1: none, errno is set. */
-static long allowed(int fd, long bytes) {
+static long allowed(int fd, const void *data, long bytes) {
     static long writes;
     long nth;
     int kind = ours_fd(fd), before = errno;
@@ -121,6 +132,8 @@ static long allowed(int fd, long bytes) {
         return -1;
     }
     errno = says("readonly", NULL) ? EROFS : says("gone", NULL) ? ESTALE : 0;
+    if (kind == 2 && says("nodeal", NULL) && memmem(data, (size_t)bytes, " deal ", 6))
+        errno = EIO;
     if (errno)
         return -1;
     errno = before;
@@ -129,19 +142,19 @@ static long allowed(int fd, long bytes) {
 
 ssize_t write(int fd, const void *data, size_t n) {
     REAL(write);
-    long most = allowed(fd, (long)n);
+    long most = allowed(fd, data, (long)n);
     return most < 0 ? -1 : real(fd, data, (size_t)most);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t n, off_t offset) {
     REAL(pwrite);
-    long most = allowed(fd, (long)n);
+    long most = allowed(fd, data, (long)n);
     return most < 0 ? -1 : real(fd, data, (size_t)most, offset);
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t n, off64_t offset) {
     REAL(pwrite64);
-    long most = allowed(fd, (long)n);
+    long most = allowed(fd, data, (long)n);
     return most < 0 ? -1 : real(fd, data, (size_t)most, offset);
 }
 
@@ -155,6 +168,8 @@ ssize_t read(int fd, void *data, size_t n) {
 int fsync(int fd) {
     REAL(fsync);
     step(ours_fd(fd));
+    if (ours_fd(fd))
+        linger();
     if (ours_fd(fd) && (says("sync", NULL) || says("gone", NULL)))
         return errno = EIO, -1;
     return real(fd);
@@ -163,6 +178,8 @@ int fsync(int fd) {
 int fdatasync(int fd) {
     REAL(fdatasync);
     step(ours_fd(fd));
+    if (ours_fd(fd))
+        linger();
     if (ours_fd(fd) && (says("sync", NULL) || says("gone", NULL)))
         return errno = EIO, -1;
     return real(fd);
