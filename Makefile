@@ -186,7 +186,7 @@ show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
 show-demosem: $(BIN)
 	@tools/demosem '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(B)/bench/frame_ceiling $(BIN)
 	@tools/bench/run '$(B)'
 	@cd '$(B)' && '$(CURDIR)/tools/bench/run-frame' .
 run-scaling: $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling
