@@ -77,9 +77,9 @@ static int pair(const char *text, int least, int most) {
 static int time_of(const char *t, int length, double *value) {
     if (length != 20 || t[4] != '-' || t[7] != '-' || t[10] != 'T' || t[13] != ':' || t[16] != ':' || t[19] != 'Z')
         return 0;
-    const int century = pair(t, 19, 99), of_it = pair(t + 2, 0, 99), month = pair(t + 5, 1, 12), day = pair(t + 8, 1, 28),
-              late = pair(t + 8, 29, 31), hour = pair(t + 11, 0, 23), minute = pair(t + 14, 0, 59),
-              second = pair(t + 17, 0, 59);
+    const int century = pair(t, 19, 99), of_it = pair(t + 2, 0, 99), month = pair(t + 5, 1, 12),
+              day = pair(t + 8, 1, 28), late = pair(t + 8, 29, 31), hour = pair(t + 11, 0, 23),
+              minute = pair(t + 14, 0, 59), second = pair(t + 17, 0, 59);
     if (century < 0 || of_it < 0 || month < 0 || (day < 0 && late < 0) || hour < 0 || minute < 0 || second < 0)
         return 0;
     const long year = 100L * century + of_it - (month < 3), from_march = (month + 9) % 12;

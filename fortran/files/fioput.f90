@@ -19,9 +19,9 @@ module fioput_m
 
 contains
 
-  !> Writes a gather into the slot of its shot, checksums and status too. `checksum` is the one in the file: of the traces it has the
-  !> sums that they were sealed with, so it fits only what was sealed. Traces that are not sealed are, first. After an error the slot
-  !> does not count; if fio%broken, nothing more can be written until the file is closed and opened again.
+  !> Writes a gather into the slot of its shot, checksums and status too. `checksum` is the one in the file: of the traces it has
+  !> the sums that they were sealed with, so it fits only what was sealed. Traces that are not sealed are sealed first. After an
+  !> error the slot does not count; if fio%broken, nothing more can be written until the file is closed and opened again.
   subroutine FioPut(fio, shot, gather, checksum, error)
     type(fio_t), intent(inout) :: fio
     type(shot_t), intent(in) :: shot

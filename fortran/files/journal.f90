@@ -1,8 +1,8 @@
 !> The journal of a survey: what became of each shot, one line an event (journal_line.f90), appended and never changed.
 !>
-!> All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it does
-!> not count. Anything else that is wrong is refused. What is known of a shot holds no text: hosts have numbers, and so have the notes
-!> that somebody may ask for. So a journal of many shots is read as fast as its checksums are taken.
+!> All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it
+!> does not count. Anything else that is wrong is refused. What is known of a shot holds no text: hosts have numbers, and so have
+!> the notes that somebody may ask for, so that the journal of many shots is soon read.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write

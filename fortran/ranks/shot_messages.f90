@@ -1,7 +1,7 @@
 !> The contents of messages about shots: types to messages and back. The only place that knows the order of the numbers.
 !> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but their sender: one wrong
-!> bit on the way, or in the memory of either side meanwhile, and they are refused. Of the traces of a gather the CRC-32s are in it
-!> that its sender took as it sealed them: the receiver takes them once more, and that is all it does with the traces but write them.
+!> bit on the way, or in the memory of either side meanwhile, and they are refused. Into that of a gather go the CRC-32s that its
+!> sender took as it sealed the traces: the receiver takes them once more, and does nothing else with the traces but write them.
 module shot_messages_m
   use checked_m, only: CountOf, Whole
   use checksum_c, only: checksum_floats

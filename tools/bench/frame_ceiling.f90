@@ -1,6 +1,6 @@
-!> What the machine gives to gathers on their way to a file: messages of 10 MB from all ranks but the first, which receives them, or
-!> receives them and writes them, into room that is reserved. Nothing else is done, memory is used again and again. run-frame runs it
-!> beside a survey: mpirun -n 5 frame_ceiling FILE MESSAGES
+!> What the machine gives to gathers on their way to a file: messages of 10 MB from all ranks but the first, which receives them,
+!> or receives them and writes them, into room that is reserved. Nothing else is done, memory is used again and again. run-frame
+!> runs it beside a survey: mpirun -n 5 frame_ceiling FILE MESSAGES
 program frame_ceiling
   use, intrinsic :: iso_fortran_env, only: output_unit
   use files_c, only: append_close, append_open, append_reserve, append_write
