@@ -7,7 +7,8 @@ module fioput_m
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
   use files_m, only: ClockSeconds
-  use gather_m, only: gather_t, sealed_t, TracesSeal
+  use gather_m, only: gather_t, sealed_t
+  use gather_seal_m, only: TracesSeal
   use iso_c_binding, only: c_null_char
   use kinds_m, only: dp, i8, sp
   use sealed_c, only: crc32_joined

@@ -131,7 +131,7 @@ contains
     redo = 0
     if (len(note) < 24) return
     if (note(18:23) /= ' redo=') return
-    call ToInt(note(24:23 + index(note(24:)//' ', ' ')), redo, ok)
+    call ToInt(note(24:22 + index(note(24:)//' ', ' ')), redo, ok)
     if (.not. ok) redo = 0
   end subroutine ReadRedo
 

@@ -1,12 +1,9 @@
 !> The result of a shot: traces, the positions used, and how it was computed.
 module gather_m
-  use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
-  use sealed_c, only: sealed_floats
-  use text_m, only: Str
   implicit none
   private
-  public :: gather_t, film_t, sealed_t, GatherSeal, TracesSeal
+  public :: gather_t, film_t, sealed_t
 
   real(sp), parameter, public :: film_missing = 9.96920997e36_sp   !< of a point where there is nothing, as NetCDF has it
 
@@ -21,7 +18,7 @@ module gather_m
   end type film_t
 
   !> Traces as they travel and stand in the output: its bytes, and a CRC-32 of those of each component. Whoever computed the traces
-  !> makes it, so that nobody else has to go through them but to compare.
+  !> makes it (gather_seal.f90), so that nobody else has to go through them but to compare.
   type :: sealed_t
     real(sp), allocatable :: bytes(:)         !< (nt*nrec*ncomp), big-endian: no numbers to compute with
     integer(i8), allocatable :: crc(:)        !< (ncomp)
@@ -50,38 +47,5 @@ module gather_m
     real(dp) :: tf = 0, dtf = 0               !< first time and interval [s]
     real(sp), allocatable :: snapshots(:, :, :)  !< pressure [Pa], (nxs, nzs, nsnap); snapshot j is at time (j-1)*dts
   end type gather_t
-
-contains
-
-  !> Seals the traces, where there are any, and frees them. Fails, and leaves them, where one is not finite. `names`: of components.
-  subroutine GatherSeal(gather, names, error)
-    type(gather_t), intent(inout) :: gather
-    character(*), intent(in) :: names(:)
-    type(error_t), allocatable, intent(inout) :: error
-    if (allocated(error) .or. .not. allocated(gather%traces)) return
-    call TracesSeal(gather%traces, gather%record, names, gather%sealed, error)
-    if (.not. allocated(error)) deallocate (gather%traces)
-  end subroutine GatherSeal
-
-  !> Seals the traces of shot `record`, (nt, nrec, ncomp).
-  subroutine TracesSeal(traces, record, names, sealed, error)
-    real(sp), contiguous, intent(in) :: traces(:, :, :)
-    integer, intent(in) :: record
-    character(*), intent(in) :: names(:)
-    type(sealed_t), intent(inout) :: sealed
-    type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: n, bad
-    integer :: c
-    n = size(traces, 1, kind=i8)*size(traces, 2)
-    sealed = sealed_t()
-    allocate (sealed%bytes(n*size(traces, 3)), sealed%crc(size(traces, 3)))
-    do c = 1, size(traces, 3)
-      bad = sealed_floats(n, traces(:, :, c), sealed%bytes((c - 1)*n + 1:c*n), sealed%crc(c))
-      if (bad == 0) cycle
-      call Fail(error, trim(names(c))//' of receiver '//Str((bad - 1)/size(traces, 1) + 1)//' of shot record '//Str(record)// &
-                ' is not finite')
-      return
-    end do
-  end subroutine TracesSeal
 
 end module gather_m

@@ -9,7 +9,7 @@
 module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
-  use gather_m, only: GatherSeal
+  use gather_seal_m, only: GatherSeal
   use group_m, only: GroupAgree, GroupFree, GroupNew, WISHES
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp

@@ -3,7 +3,8 @@ program t472_wrong_messages
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use check_m, only: Claim, Done
   use error_m, only: error_t
-  use gather_m, only: gather_t, GatherSeal
+  use gather_m, only: gather_t
+  use gather_seal_m, only: GatherSeal
   use kinds_m, only: dp, i8, sp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotMessage, SnapsMessage, VerdictMessage, WindowMessage

@@ -7,7 +7,8 @@ program t338_sealed_gathers
   use error_m, only: error_t
   use fio_m, only: fio_t, FioClose, FioCreate, FioGet, FioPut, FioVerify
   use gather_header_m, only: gather_header_t
-  use gather_m, only: gather_t, GatherSeal
+  use gather_m, only: gather_t
+  use gather_seal_m, only: GatherSeal
   use kinds_m, only: dp, i8, sp
   use protocol_m, only: message_t
   use sealed_c, only: crc32_joined
