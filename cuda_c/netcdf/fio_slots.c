@@ -1,8 +1,6 @@
-#define _GNU_SOURCE
 #include "fio_slots.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +9,6 @@
 #include "iface.h"
 
 enum { BLOCK = 1 << 17 }; /* bytes turned round, summed and written while they are in the cache */
-enum { MANY = 1 << 20 };  /* bytes that the disk is told to begin with */
 
 int fio_kind_width(enum fio_kind kind) {
     return kind == FIO_CHAR ? 1 : kind == FIO_INT64 || kind == FIO_DOUBLE ? 8 : 4;
@@ -76,13 +73,7 @@ int fio_slot_write(int fd, long at, enum fio_kind kind, long n, const void *valu
     return 0;
 }
 
-int fio_slot_put(int fd, long at, long n, const char *bytes) {
-    if (write_all(fd, bytes, n, at))
-        return 1;
-    if (n >= MANY) /* no more than a wish: what is wrong with the disk the next sync tells */
-        (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
-    return 0;
-}
+int fio_slot_put(int fd, long at, long n, const char *bytes) { return write_all(fd, bytes, n, at); }
 
 int fio_slot_crc(int fd, long at, long bytes, long *crc) {
     char block[BLOCK];
