@@ -32,7 +32,7 @@ NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-mis
 # --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can ------------------
 NC_CONFIG := $(shell command -v nc-config)
 ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
-LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c %/crc32.c)
+LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c %/crc32.c %/sealed.c)
 
 # Folders of C and of tests: files find each other by their names alone, which are unique.
 ROOMS_C := $(sort $(shell find cuda_c -type d))
@@ -186,7 +186,7 @@ show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
 show-demosem: $(BIN)
 	@tools/demosem '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(B)/bench/frame_ceiling $(BIN)
 	@tools/bench/run '$(B)'
 	@cd '$(B)' && '$(CURDIR)/tools/bench/run-frame' .
 run-scaling: $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling

@@ -5,7 +5,7 @@ module fio_c
   private
   public :: fio_tally, fio_tally_bytes, fio_create, fio_open, fio_close, fio_abandon, fio_sync, fio_enddef
   public :: fio_dim, fio_var, fio_text, fio_numbers
-  public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text, fio_put_summed
+  public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text, fio_put_summed, fio_put_sealed
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
   public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
   public :: fio_get_att_text, fio_get_att_number
@@ -124,6 +124,16 @@ module fio_c
       real(c_float), intent(in) :: values(*)
       integer(c_long_long), intent(inout) :: crc
     end function fio_put_summed
+
+    !> The same with floats that are sealed (sealed_c.f90): their bytes go into the file as they are.
+    integer(c_int) function fio_put_sealed(handle, var, start, count, bytes) bind(c)
+      import :: c_ptr, c_int, c_char, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_long_long), intent(in) :: start(*), count(*)
+      real(c_float), intent(in) :: bytes(*)
+    end function fio_put_sealed
 
     integer(c_int) function fio_put_doubles(handle, var, start, count, values) bind(c)
       import :: c_ptr, c_int, c_char, c_long_long, c_double

@@ -300,23 +300,32 @@ static const struct place *place_of(struct fio *f, const char *var) {
     return &f->place[f->places++];
 }
 
-/* Puts a block that lies in one piece: of a dimension behind one that has several, all. `takes`: the kinds that the
- * caller's numbers can become. */
-static int put_direct(struct fio *f, const char *var, const long *start, const long *count, const void *values,
-                      unsigned takes, long *crc) {
-    const struct place *p = place_of(f, var);
+/* Where a block stands that lies in one piece: of a dimension behind one that has several, all. `takes`: the kinds that
+ * the caller's numbers can become. `at`: its first byte; `n`: the numbers in it. */
+static int find_block(struct fio *f, const char *var, const long *start, const long *count, unsigned takes,
+                      const struct place **place, long *at, long *n) {
+    const struct place *p = *place = place_of(f, var);
     TRY(!p);
     REQUIRE(takes >> p->kind & 1, "variable %s of '%s' holds numbers of another kind", var, f->path);
-    long at = 0, n = 1;
+    *at = 0, *n = 1;
     for (int i = 0; i < p->rank; i++) {
         REQUIRE(start[i] >= 0 && count[i] >= 0 && start[i] <= p->dims[i] - count[i],
                 "cannot write variable %s of '%s': it ends before what is to be written", var, f->path);
-        REQUIRE(n == 1 || count[i] == p->dims[i], "cannot write a part of variable %s of '%s' that is in pieces", var,
+        REQUIRE(*n == 1 || count[i] == p->dims[i], "cannot write a part of variable %s of '%s' that is in pieces", var,
                 f->path);
-        at = at * p->dims[i] + start[i], n *= count[i];
+        *at = *at * p->dims[i] + start[i], *n *= count[i];
     }
-    REQUIRE(!fio_slot_write(f->fd, p->begin + at * fio_kind_width(p->kind), p->kind, n, values, crc),
-            "cannot write variable %s of '%s': %s", var, f->path, strerror(errno));
+    *at = p->begin + *at * fio_kind_width(p->kind);
+    return 0;
+}
+
+static int put_direct(struct fio *f, const char *var, const long *start, const long *count, const void *values,
+                      unsigned takes, long *crc) {
+    const struct place *p;
+    long at, n;
+    TRY(find_block(f, var, start, count, takes, &p, &at, &n));
+    REQUIRE(!fio_slot_write(f->fd, at, p->kind, n, values, crc), "cannot write variable %s of '%s': %s", var, f->path,
+            strerror(errno));
     return 0;
 }
 
@@ -386,6 +395,17 @@ PUT_GET(text, char, text, 0, 1u << FIO_CHAR)
 int fio_put_summed(void *handle, const char *var, const long *start, const long *count, const float *values,
                    long *crc) {
     return put_direct(handle, var, start, count, values, 1u << FIO_FLOAT, crc);
+}
+
+int fio_put_sealed(void *handle, const char *var, const long *start, const long *count, const float *bytes) {
+    struct fio *f = handle;
+    const struct place *p;
+    long at, n;
+    REQUIRE(f->direct, "'%s' was not opened to be written to", f->path);
+    TRY(find_block(f, var, start, count, 1u << FIO_FLOAT, &p, &at, &n));
+    REQUIRE(!fio_slot_put(f->fd, at, n * (long)sizeof *bytes, (const char *)bytes),
+            "cannot write variable %s of '%s': %s", var, f->path, strerror(errno));
+    return 0;
 }
 
 /* --- questions ----------------------------------------------------------------------- */

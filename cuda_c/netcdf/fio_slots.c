@@ -73,6 +73,8 @@ int fio_slot_write(int fd, long at, enum fio_kind kind, long n, const void *valu
     return 0;
 }
 
+int fio_slot_put(int fd, long at, long n, const char *bytes) { return write_all(fd, bytes, n, at); }
+
 int fio_slot_crc(int fd, long at, long bytes, long *crc) {
     char block[BLOCK];
     while (bytes > 0) {

@@ -16,5 +16,8 @@ void fio_turned(int width, long n, const void *from, void *to);
  * is none of `kind`. */
 int fio_slot_write(int fd, long at, enum fio_kind kind, long n, const void *values, long *crc);
 
+/* Writes bytes as they are. */
+int fio_slot_put(int fd, long at, long n, const char *bytes);
+
 /* Goes on with a CRC-32 over so many bytes of the file. */
 int fio_slot_crc(int fd, long at, long bytes, long *crc);

@@ -62,7 +62,7 @@ contains
     type(commits_t), intent(inout) :: commits
     commits%n = commits%n + 1
     if (commits%n == 1) commits%since = host_seconds()
-    commits%bytes = commits%bytes + 4.0_dp*size(commits%written(commits%n)%gather%traces)
+    commits%bytes = commits%bytes + 4.0_dp*size(commits%written(commits%n)%gather%sealed%bytes)
   end subroutine CommitsAdd
 
   !> All that waits is committed, which took so long.

@@ -1,14 +1,17 @@
 !> Writing gathers into their slots. See fio.f90 for the layout.
 module fioput_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use checked_m, only: CountOf
   use error_m, only: error_t, AddContext, Fail, FailFromC
-  use fio_c, only: fio_put_doubles, fio_put_longs, fio_put_summed, fio_put_text, fio_sync
+  use fio_c, only: fio_put_doubles, fio_put_longs, fio_put_sealed, fio_put_summed, fio_put_text, fio_sync
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
   use files_m, only: ClockSeconds
-  use gather_m, only: gather_t
-  use iso_c_binding, only: c_f_pointer, c_loc, c_null_char
-  use kinds_m, only: dp, i4, i8, sp
+  use gather_m, only: gather_t, sealed_t
+  use gather_seal_m, only: TracesSeal
+  use iso_c_binding, only: c_null_char
+  use kinds_m, only: dp, i8, sp
+  use sealed_c, only: crc32_joined
   use shot_m, only: shot_t
   use text_m, only: CString, Str
   implicit none
@@ -17,27 +20,35 @@ module fioput_m
 
 contains
 
-  !> Writes a gather into the slot of its shot, checksums and status too. `checksum` is the one in the file. After an error the slot
-  !> does not count; if fio%broken, nothing more can be written until the file is closed and opened again.
+  !> Writes a gather into the slot of its shot, checksums and status too. `checksum` is the one in the file: of the traces it has
+  !> the sums that they were sealed with, so it fits only what was sealed. Traces that are not sealed are sealed first. After an
+  !> error the slot does not count; if fio%broken, nothing more can be written until the file is closed and opened again.
   subroutine FioPut(fio, shot, gather, checksum, error)
     type(fio_t), intent(inout) :: fio
     type(shot_t), intent(in) :: shot
     type(gather_t), intent(in) :: gather
     integer(i8), intent(out) :: checksum
     type(error_t), allocatable, intent(inout) :: error
+    type(sealed_t) :: sealed
     integer(i8) :: run_checksum
     integer :: slot
     checksum = 0
     slot = shot%slot
     call CheckOpen(fio, error)
     call CheckGather(fio, shot, gather, error)
+    if (.not. allocated(error) .and. allocated(gather%traces)) &
+      call TracesSeal(gather%traces, gather%record, fio%variable, sealed, error)
     if (allocated(error)) return
     fio%broken = .true.   ! until all of it succeeded
     call PutLong(fio, 'status', slot, int(fio_todo, i8), error)
     call PutGeometry(fio, shot, gather, error)
     call PutComputed(fio, slot, gather, error)
     call SumSlot(fio, Checked(fio), slot, checksum, error)
-    call PutTraces(fio, slot, gather, checksum, error)
+    if (allocated(sealed%bytes)) then
+      call PutTraces(fio, slot, gather%nrec, sealed, checksum, error)
+    else
+      call PutTraces(fio, slot, gather%nrec, gather%sealed, checksum, error)
+    end if
     run_checksum = 0
     call SumSlot(fio, computed, slot, run_checksum, error)
     call PutLong(fio, 'checksum', slot, checksum, error)
@@ -105,13 +116,14 @@ contains
     fio%broken = allocated(error)
   end subroutine FioMark
 
-  !> A gather that does not belong to its slot, or holds no numbers, must not be written.
+  !> A gather that does not belong to its slot must not be written. One that is sealed holds finite numbers.
   subroutine CheckGather(fio, shot, gather, error)
     type(fio_t), intent(in) :: fio
     type(shot_t), intent(in) :: shot
     type(gather_t), intent(in) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    integer :: j, c
+    integer :: n(3)
+    logical :: fits
     if (allocated(error)) return
     if (shot%slot < 1 .or. shot%slot > fio%nshots) then
       call Fail(error, 'shot record '//Str(shot%record)//' has slot '//Str(shot%slot)//', must be 1..'//Str(fio%nshots))
@@ -119,42 +131,27 @@ contains
     end if
     if (fio%record(shot%slot) /= shot%record .or. gather%record /= shot%record) call Fail(error, 'slot '//Str(shot%slot)// &
       ' is for shot record '//Str(fio%record(shot%slot))//', not for shot '//Str(shot%record)//' with gather '//Str(gather%record))
-    if (.not. (allocated(gather%traces) .and. allocated(gather%rx) .and. allocated(gather%rz) .and. allocated(shot%rx) .and. &
-      allocated(shot%ry) .and. allocated(shot%rz) .and. allocated(shot%channel))) then
+    if (.not. ((allocated(gather%traces) .or. allocated(gather%sealed%bytes)) .and. allocated(gather%rx) .and. &
+               allocated(gather%rz) .and. allocated(shot%rx) .and. &
+               allocated(shot%ry) .and. allocated(shot%rz) .and. allocated(shot%channel))) then
       call Fail(error, 'the gather of shot record '//Str(shot%record)//' is incomplete')
       return
     end if
-    if (any(shape(gather%traces) /= [fio%nt, gather%nrec, fio%ncomp]) .or. size(gather%rx) /= gather%nrec .or. &
-      size(gather%rz) /= gather%nrec .or. size(shot%rx) /= gather%nrec .or. size(shot%ry) /= gather%nrec .or. &
-      size(shot%rz) /= gather%nrec .or. size(shot%channel) /= gather%nrec .or. gather%nrec > fio%nrec_max) then
-      call Fail(error, 'the gather of shot record '//Str(shot%record)//' has '//Str(size(gather%traces, 1))//' samples x '// &
-        Str(gather%nrec)//' receivers x '//Str(size(gather%traces, 3))//' components, its slot is for '//Str(fio%nt)//' x '// &
+    n = [gather%nt, gather%nrec, gather%ncomp]
+    if (allocated(gather%traces)) n = shape(gather%traces)
+    fits = all(n == [fio%nt, gather%nrec, fio%ncomp]) .and. size(gather%rx) == gather%nrec .and. size(gather%rz) == gather%nrec &
+           .and. size(shot%rx) == gather%nrec .and. size(shot%ry) == gather%nrec .and. size(shot%rz) == gather%nrec .and. &
+           size(shot%channel) == gather%nrec .and. gather%nrec <= fio%nrec_max
+    if (fits .and. .not. allocated(gather%traces)) fits = size(gather%sealed%bytes, kind=i8) == CountOf(int(n, i8)) .and. &
+                                                          size(gather%sealed%crc) == fio%ncomp
+    if (.not. fits) then
+      call Fail(error, 'the gather of shot record '//Str(shot%record)//' has '//Str(n(1))//' samples x '//Str(gather%nrec)// &
+        ' receivers x '//Str(n(3))//' components, its slot is for '//Str(fio%nt)//' x '// &
         Str(size(shot%rx))//' (at most '//Str(fio%nrec_max)//') x '//Str(fio%ncomp))
       return
     end if
-    if (fio%y_used .and. .not. allocated(gather%ry)) then
-      call Fail(error, 'the gather of shot record '//Str(shot%record)//' has no y')
-      return
-    end if
-    do c = 1, fio%ncomp
-      do j = 1, gather%nrec
-        if (.not. AllFinite(fio%nt, gather%traces(:, j, c))) then
-          call Fail(error, trim(fio%variable(c))//' of receiver '//Str(j)//' of shot record '//Str(shot%record)//' is not finite')
-          return
-        end if
-      end do
-    end do
+    if (fio%y_used .and. .not. allocated(gather%ry)) call Fail(error, 'the gather of shot record '//Str(shot%record)//' has no y')
   end subroutine CheckGather
-
-  !> Numbers that are neither infinite nor NaN, by their exponents: in a loop that the compiler turns into vectors.
-  logical function AllFinite(n, values) result(finite)
-    integer, intent(in) :: n
-    real(sp), intent(in), target :: values(n)
-    integer(i4), parameter :: exponent_bits = int(z'7f800000', i4)
-    integer(i4), pointer :: bits(:)
-    call c_f_pointer(c_loc(values), bits, [n])
-    finite = maxval(iand(bits, exponent_bits)) < exponent_bits
-  end function AllFinite
 
   subroutine PutGeometry(fio, shot, gather, error)
     type(fio_t), intent(in) :: fio
@@ -224,33 +221,30 @@ contains
     call PutWords(fio, 'device', slot, gather%device, error)
   end subroutine PutComputed
 
-  !> The traces as given, then NaN for the receivers that are not there; goes on with the checksum over what was given.
-  subroutine PutTraces(fio, slot, gather, crc, error)
+  !> The traces as sealed, then NaN for the receivers that are not there; goes on with the checksum over what was sealed and these.
+  subroutine PutTraces(fio, slot, nrec, sealed, crc, error)
     type(fio_t), intent(in) :: fio
-    integer, intent(in) :: slot
-    type(gather_t), intent(in) :: gather
+    integer, intent(in) :: slot, nrec
+    type(sealed_t), intent(in) :: sealed
     integer(i8), intent(inout) :: crc
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: none(:, :)
+    integer(i8) :: n, at(3), counts(3)
     integer :: c
-    allocate (none(fio%nt, fio%nrec_max - gather%nrec), source=ieee_value(1.0_sp, ieee_quiet_nan))
+    n = int(fio%nt, i8)*nrec
+    allocate (none(fio%nt, fio%nrec_max - nrec), source=ieee_value(1.0_sp, ieee_quiet_nan))
     do c = 1, fio%ncomp
-      call PutBlock(fio, trim(fio%variable(c)), slot, 0, gather%nrec, gather%traces(:, :, c), crc, error)
-      call PutBlock(fio, trim(fio%variable(c)), slot, gather%nrec, size(none, 2), none, crc, error)
+      at = [slot - 1_i8, 0_i8, 0_i8]
+      counts = [1_i8, int(nrec, i8), int(fio%nt, i8)]
+      if (.not. allocated(error)) call FailFromC(fio_put_sealed(fio%handle, CString(trim(fio%variable(c))), at, counts, &
+                                                                sealed%bytes((c - 1)*n + 1:c*n)), error)
+      crc = crc32_joined(crc, sealed%crc(c), 4*n)
+      at(2) = nrec
+      counts(2) = fio%nrec_max - nrec
+      if (.not. allocated(error) .and. counts(2) > 0) &
+        call FailFromC(fio_put_summed(fio%handle, CString(trim(fio%variable(c))), at, counts, none, crc), error)
     end do
   end subroutine PutTraces
-
-  subroutine PutBlock(fio, name, slot, first, n, traces, crc, error)
-    type(fio_t), intent(in) :: fio
-    character(*), intent(in) :: name
-    integer, intent(in) :: slot, first, n
-    real(sp), intent(in) :: traces(fio%nt, n)
-    integer(i8), intent(inout) :: crc
-    type(error_t), allocatable, intent(inout) :: error
-    if (allocated(error) .or. n == 0) return
-    call FailFromC(fio_put_summed(fio%handle, CString(name), [slot - 1_i8, int(first, i8), 0_i8], &
-      [1_i8, int(n, i8), int(fio%nt, i8)], traces, crc), error)
-  end subroutine PutBlock
 
   subroutine PutLong(fio, name, slot, value, error)
     type(fio_t), intent(in) :: fio

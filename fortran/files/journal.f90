@@ -1,33 +1,29 @@
-!> The journal of a survey: what became of each shot, one line an event, appended and never changed.
+!> The journal of a survey: what became of each shot, one line an event (journal_line.f90), appended and never changed.
 !>
-!>     CRC journal 1 FINGERPRINT NSHOTS TIME
-!>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
-!>
-!> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0; NOTE as runnote.f90 says),
-!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather, then redo=N if the key-map asked N times for
-!> the shot to be modelled again), kept (done, as it stands in a new output that took it over; NOTE as of done), lost, parked (lost
-!> too often), todo (to be modelled again), verified (all shots done in earlier runs were read and found whole; RECORD 0), resume
-!> (the files could not be written for SECONDS; RECORD 0), grow (a new output took over what the lines before tell; RECORD 0; see
-!> grow.f90). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
-!> went: it does not count. Anything else that is wrong is refused.
+!> All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it
+!> does not count. Anything else that is wrong is refused. What is known of a shot holds no text: hosts have numbers, and so have
+!> the notes that somebody may ask for, so that the journal of many shots is soon read.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
-  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileText, Hex
+  use files_m, only: ClockSeconds, ClockText, FileExists, FileHead, FileText
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
+  use journal_line_m, only: event_deal, event_done, event_grow, event_kept, event_lost, event_parked, event_resume, event_start, &
+                            event_stop, event_t, event_todo, event_verified, line_text, LineBegins, LineFind, LineMake, LineOf, &
+                            LineRead, LineTime, LineWord, longest_note
   use kinds_m, only: dp, i8
   use sort_m, only: SortFind
-  use text_m, only: CString, Str, ToInt, ToReal
+  use text_m, only: CString, Str, ToInt
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
-  public :: JournalHold, JournalRelease, JournalGrown, JournalHead
+  public :: JournalHold, JournalRelease, JournalGrown, JournalHead, JournalHost, JournalNote
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
-  integer, parameter :: longest_note = 400
-  character(*), parameter :: digits = '0123456789abcdef'    !< of checksums
+  integer, parameter :: SEATS = 256             !< workers whose hosts are found at once
+  integer, parameter :: longest_first_line = 400
   integer(i8), parameter :: line_bytes = 400    !< of a shot that is dealt and done, with room for a loss
 
   !> The state of a shot.
@@ -38,13 +34,13 @@ module journal_m
     integer :: deals = 0                      !< how often it was dealt
     integer :: losses = 0                     !< how often it was lost since it was last set to do again
     integer :: worker = 0                     !< of the last event
-    character(64) :: host = ''                !< of the last event
+    integer :: host = 0                       !< number of the host of the last event, see JournalHost
     real(dp) :: seconds = 0                   !< of the last event
     real(dp) :: time = 0                      !< of the last event [s since 1970]
     integer :: run = 0                        !< run of the last event, 1 = the first
     integer(i8) :: checksum = 0               !< of the gather, if done
     integer :: redo = 0                       !< how often the key-map had asked for it again when it was last done
-    character(longest_note) :: note = ''      !< of the last event
+    integer :: note = 0                       !< number of the note of the last event, see JournalNote
   end type entry_t
 
   type :: line_t
@@ -68,6 +64,9 @@ module journal_m
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
+    type(line_t), allocatable, private :: hosts(:), notes(:)   !< those that have numbers, (nhosts) and (nnotes) of them used
+    integer, private :: nhosts = 0, nnotes = 0
+    integer, private :: seat(0:SEATS - 1) = 0 !< host that a worker was last on, by its number modulo SEATS
     type(line_t), allocatable :: held(:)      !< lines that JournalRelease will write, (nheld) of them used
     integer :: nheld = 0
   end type journal_t
@@ -112,7 +111,7 @@ contains
     character(:), allocatable :: text
     type(error_t), allocatable :: error
     begun = FileExists(path)
-    if (begun) call FileText(path, text, error)
+    if (begun) call FileHead(path, int(longest_first_line, i8), text, error)
     if (begun .and. .not. allocated(error)) begun = index(text, new_line('a')) > 0 .or. .not. TornHeader(text)
   end function JournalBegun
 
@@ -131,7 +130,7 @@ contains
       if (first == 1) then
         associate (line => text(min(10, length):length - 1))
           next = merge(11, 1, index(line, 'journal 1 ') == 1)
-          call Word(line, next, a, b)
+          call LineWord(line, next, a, b)
           fingerprint = line(a:b)
         end associate
       else if (length > 15) then
@@ -190,12 +189,11 @@ contains
     if (known) return
     length = index(text, new_line('a')) - 1
     if (length < 0) length = len(text)
-    known = HeaderLike(text(:length))
+    known = LineBegins(text(:length))
     first = 1
     do while (.not. known .and. first <= len(text))     ! its first line may be damaged beyond recognition, but hardly all of them
-      length = index(text(first:), new_line('a')) - 1
+      length = LineFind(text, first, damaged)
       if (length < 0) exit
-      call CheckSum(text(first:first + length - 1), damaged)
       known = .not. allocated(damaged)
       if (allocated(damaged)) deallocate (damaged)
       first = first + length + 1
@@ -273,18 +271,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), intent(in), optional :: checksum
     integer, intent(in), optional :: redo
-    type(line_t), allocatable :: more(:)
     character(:), allocatable :: line
     call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
     if (allocated(error)) return
-    if (.not. allocated(journal%held)) allocate (journal%held(16))
-    if (journal%nheld == size(journal%held)) then
-      allocate (more(2*journal%nheld))
-      more(:journal%nheld) = journal%held
-      call move_alloc(more, journal%held)
-    end if
-    journal%nheld = journal%nheld + 1
-    journal%held(journal%nheld)%text = line
+    call AddText(journal%held, journal%nheld, line)
   end subroutine JournalHold
 
   !> Returns after all lines held back are on the disk. After an error none of them counts, and they are forgotten.
@@ -319,33 +309,9 @@ contains
     if (allocated(error)) return
     if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
     if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
-    line = EventLine(event, record, attempt, worker, host, seconds, ClockSeconds(), note, checksum, redo)
+    line = LineMake(event, record, attempt, worker, host, seconds, ClockSeconds(), note, checksum, redo)
     call Rehearse(journal, line, error)
   end subroutine MakeLine
-
-  !> The line of an event, without its checksum.
-  function EventLine(event, record, attempt, worker, host, seconds, time, note, checksum, redo) result(line)
-    character(*), intent(in) :: event, host, note
-    integer, intent(in) :: record, attempt, worker
-    real(dp), intent(in) :: seconds, time
-    integer(i8), intent(in), optional :: checksum
-    integer, intent(in), optional :: redo
-    character(:), allocatable :: line
-    line = event//' '//Str(record)//' '//Str(attempt)//' '//Str(worker)//' '//OneWord(host)//' '//Str(seconds)//' '// &
-      ClockText(time)//' '
-    if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
-    if (present(redo)) then
-      if (redo > 0) line = line//'redo='//Str(redo)//' '
-    end if
-    line = line//Plain(note)
-  end function EventLine
-
-  !> A line as it stands in the file.
-  function LineOf(line) result(whole)
-    character(*), intent(in) :: line
-    character(:), allocatable :: whole
-    whole = Hex(Crc32(line))//' '//line//new_line('a')
-  end function LineOf
 
   !> The text of the journal of an output that has taken over shots of the one whose journal this is, as JournalRead found it in
   !> `text`: its lines on shots that are still there, and, for each of these that was done, what the new output holds of it.
@@ -359,7 +325,7 @@ contains
     character(:), allocatable :: grown
     type(error_t), allocatable :: none
     type(entry_t) :: e
-    character(8) :: event
+    type(event_t) :: line
     integer :: first, length, i, at, slot
     real(dp) :: now
     now = ClockSeconds()
@@ -370,9 +336,9 @@ contains
     do while (first <= len(text))
       length = index(text(first:), new_line('a'))
       if (length == 0) exit                         ! torn: it does not count
-      call ParseEvent(text(first + 9:first + length - 2), event, e, none)
+      call LineRead(text(first + line_text - 1:first + length - 2), line, none)
       slot = 1
-      if (e%record /= 0) slot = SortFind(records, e%record)
+      if (line%record /= 0) slot = SortFind(records, line%record)
       if (slot > 0) call Put(grown, at, text(first:first + length - 1))
       first = first + length
     end do
@@ -381,13 +347,13 @@ contains
       slot = SortFind(records, e%record)
       if (slot == 0 .or. e%status /= journal_done) cycle
       if (done(slot)) then
-        call Put(grown, at, LineOf(EventLine('kept', e%record, 0, e%worker, trim(e%host), e%seconds, e%time, '', checksum(slot), &
-                                             e%redo)))
+        call Put(grown, at, LineOf(LineMake('kept', e%record, 0, e%worker, JournalHost(journal, i), e%seconds, e%time, '', &
+                                            checksum(slot), e%redo)))
       else
-        call Put(grown, at, LineOf(EventLine('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
+        call Put(grown, at, LineOf(LineMake('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
       end if
     end do
-    call Put(grown, at, LineOf(EventLine('grow', 0, 0, 0, host, 0.0_dp, now, note)))
+    call Put(grown, at, LineOf(LineMake('grow', 0, 0, 0, host, 0.0_dp, now, note)))
     grown = grown(:at)
   end function JournalGrown
 
@@ -411,10 +377,9 @@ contains
     type(journal_t), intent(in) :: journal
     character(*), intent(in) :: line
     type(error_t), allocatable, intent(inout) :: error
-    type(entry_t) :: e
-    character(8) :: event
+    type(event_t) :: e
     if (allocated(error)) return
-    call ParseEvent(line, event, e, error)
+    call LineRead(line, e, error)
     if (allocated(error)) return
     if (e%record /= 0) then
       if (JournalFind(journal, e%record) == 0) call Fail(error, 'shot record '//Str(e%record)//' is not in the journal')
@@ -430,30 +395,6 @@ contains
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutText
 
-  pure function OneWord(text) result(word)
-    character(*), intent(in) :: text
-    character(:), allocatable :: word
-    integer :: i
-    word = trim(adjustl(text))
-    if (word == '') word = '-'
-    word = word(:min(len(word), 64))
-    do i = 1, len(word)
-      if (iachar(word(i:i)) <= 32 .or. iachar(word(i:i)) == 127) word(i:i) = '_'
-    end do
-  end function OneWord
-
-  !> A note on one line, cut where it is too long.
-  pure function Plain(text) result(line)
-    character(*), intent(in) :: text
-    character(:), allocatable :: line
-    integer :: i
-    line = trim(adjustl(text))
-    line = line(:min(len(line), longest_note - 20))
-    do i = 1, len(line)
-      if (iachar(line(i:i)) < 32 .or. iachar(line(i:i)) == 127) line(i:i) = ' '
-    end do
-  end function Plain
-
   ! --- reading -------------------------------------------------------------------------------------------------------
 
   !> Goes through all whole lines; `good` is their length in bytes, 0 if there is not even a first one.
@@ -467,19 +408,18 @@ contains
     number = 0
     good = 0
     do while (first <= len(text))
-      length = index(text(first:), new_line('a')) - 1
+      length = LineFind(text, first, error)
       if (length < 0) exit
       number = number + 1
-      associate (whole => text(first:first + length - 1))
-        call CheckSum(whole, error)
-        if (number == 1) then
-          call TakeHeader(journal, whole(10:), error)
-        else
-          call TakeEvent(journal, whole(10:), error)
-        end if
-      end associate
-      call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
-      if (allocated(error)) return
+      if (number == 1) then
+        call TakeHeader(journal, text(first + line_text - 1:first + length - 1), error)
+      else
+        call TakeEvent(journal, text(first + line_text - 1:first + length - 1), error)
+      end if
+      if (allocated(error)) then
+        call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
+        return
+      end if
       ! before any event: those of another job would only be told as unknown shots
       if (number == 1 .and. allocated(journal%job)) call CheckJob(journal, journal%job, error)
       if (allocated(error)) return
@@ -491,33 +431,11 @@ contains
     end if
   end subroutine Replay
 
-  !> Fails on a line that does not begin with the checksum of the rest.
-  subroutine CheckSum(whole, error)
-    character(*), intent(in) :: whole
-    type(error_t), allocatable, intent(inout) :: error
-    if (len(whole) > 9) then
-      if (whole(9:9) == ' ' .and. verify(whole(:8), digits) == 0) then
-        if (FromHex(whole(:8)) == Crc32(whole(10:))) return
-      end if
-    end if
-    call Fail(error, 'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
-  end subroutine CheckSum
-
   !> True of a text without an end of line that can be the beginning of a first line.
   pure logical function TornHeader(text)
     character(*), intent(in) :: text
-    TornHeader = len(text) < 400 .and. HeaderLike(text)
+    TornHeader = len(text) < longest_first_line .and. LineBegins(text)
   end function TornHeader
-
-  !> True of a text that begins as a first line does, as far as it goes.
-  pure logical function HeaderLike(text)
-    character(*), intent(in) :: text
-    character(*), parameter :: after = ' journal 1 '
-    integer :: n
-    n = min(len(text), 8 + len(after))
-    HeaderLike = verify(text(:min(8, n)), digits) == 0
-    if (n > 8) HeaderLike = HeaderLike .and. text(9:n) == after(:n - 8)
-  end function HeaderLike
 
   subroutine TakeHeader(journal, line, error)
     type(journal_t), intent(inout) :: journal
@@ -527,19 +445,19 @@ contains
     logical :: ok
     if (allocated(error)) return
     next = 1
-    call Word(line, next, a, b)
+    call LineWord(line, next, a, b)
     ok = line(a:b) == 'journal'
     if (ok) then
-      call Word(line, next, a, b)
+      call LineWord(line, next, a, b)
       if (line(a:b) /= '1') then
         call Fail(error, 'it was written by another version of this program: use that one, or start anew with overwrite=y')
         return
       end if
-      call Word(line, next, a, b)
+      call LineWord(line, next, a, b)
       journal%fingerprint = line(a:b)
-      call Word(line, next, a, b)
+      call LineWord(line, next, a, b)
       call ToInt(line(a:b), journal%nshots, ok)
-      journal%created = TimeWord(line, next)
+      journal%created = LineTime(line, next)
     end if
     if (.not. ok) call Fail(error, 'this is no journal: choose another output')
   end subroutine TakeHeader
@@ -548,146 +466,150 @@ contains
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: line
     type(error_t), allocatable, intent(inout) :: error
-    type(entry_t) :: e
-    character(8) :: event
-    integer :: i
+    type(event_t) :: e
+    integer :: i, host, note
     if (allocated(error)) return
-    call ParseEvent(line, event, e, error)
+    call LineRead(line, e, error)
     if (allocated(error)) return
     journal%latest = e%time
-    select case (event)
-    case ('start')
+    select case (e%kind)
+    case (event_start)
       journal%starts = journal%starts + 1
       journal%started = e%time
       journal%open = .true.
-      journal%begun = trim(e%note)
+      journal%begun = NoteOf(line, e)
       journal%ended = ''
-      journal%host = e%host
+      journal%host = line(e%host(1):e%host(2))
       journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
-    case ('stop')
+    case (event_stop)
       journal%open = .false.
-      journal%ended = trim(e%note)
+      journal%ended = NoteOf(line, e)
       journal%entry%dealt = .false.
-    case ('verified')
+    case (event_verified)
       journal%whole = journal%starts
-    case ('resume')
-    case ('grow')
+    case (event_resume)
+    case (event_grow)
       journal%grown = journal%grown + 1
-      journal%growth = trim(e%note)
+      journal%growth = NoteOf(line, e)
     case default
       i = JournalFind(journal, e%record)
       if (i == 0 .and. .not. allocated(journal%job)) i = Insert(journal, e%record)
       if (i == 0) then
         call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
       else
-        e%run = journal%starts
-        call Change(journal, journal%entry(i), event, e)
+        call TakeHost(journal, line(e%host(1):e%host(2)), e%worker, host)
+        call TakeNote(journal, NoteOf(line, e), e%kind, note)
+        journal%entry(i)%host = host
+        journal%entry(i)%note = note
+        call Change(journal, journal%entry(i), e)
       end if
     end select
   end subroutine TakeEvent
 
-  !> Takes a line apart into its event and what it says of a shot.
-  subroutine ParseEvent(line, event, e, error)
+  pure function NoteOf(line, e) result(note)
     character(*), intent(in) :: line
-    character(8), intent(out) :: event
-    type(entry_t), intent(out) :: e
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: attempt, a, b, next
-    logical :: ok(4)
-    next = 1
-    call Word(line, next, a, b)
-    event = line(a:b)
-    call Word(line, next, a, b)
-    call ToNumber(line(a:b), e%record, ok(1))
-    call Word(line, next, a, b)
-    call ToNumber(line(a:b), attempt, ok(2))
-    call Word(line, next, a, b)
-    call ToNumber(line(a:b), e%worker, ok(3))
-    call Word(line, next, a, b)
-    e%host = line(a:b)
-    call Word(line, next, a, b)
-    ok(4) = line(a:b) == '0'                  ! of each deal
-    e%seconds = 0
-    if (.not. ok(4)) call ToReal(line(a:b), e%seconds, ok(4))
-    e%time = TimeWord(line, next)
-    e%note = line(next:)
-    if (event == 'done' .or. event == 'kept') then
-      ok(1) = ok(1) .and. e%note(:9) == 'checksum=' .and. verify(e%note(10:17), digits) == 0
-      if (ok(1)) e%checksum = FromHex(e%note(10:17))
-      call ReadRedo(e)
-    end if
-    if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume', 'grow'])) then
-      ok(1) = ok(1) .and. e%record == 0
-    else
-      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'kept', 'lost', 'parked', 'todo'])
-    end if
-    if (.not. all(ok) .or. e%time < 0) call Fail(error, "'"//line//"' is no event")
-  end subroutine ParseEvent
+    type(event_t), intent(in) :: e
+    character(:), allocatable :: note
+    note = trim(line(e%note(1):min(e%note(2), e%note(1) + longest_note - 1)))
+  end function NoteOf
 
-  subroutine ReadRedo(e)
-    type(entry_t), intent(inout) :: e
-    logical :: ok
-    if (e%note(18:23) /= ' redo=') return
-    call ToInt(e%note(24:23 + index(e%note(24:)//' ', ' ')), e%redo, ok)
-    if (.not. ok) e%redo = 0
-  end subroutine ReadRedo
+  !> The number of a host; those on which workers of that number were last are looked at first.
+  subroutine TakeHost(journal, host, worker, number)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: host
+    integer, intent(in) :: worker
+    integer, intent(out) :: number
+    integer :: i
+    associate (seat => journal%seat(modulo(worker, SEATS)))
+      if (Known(seat)) then
+        number = seat
+        return
+      end if
+      do i = 1, journal%nhosts
+        if (Known(i)) exit
+      end do
+      if (i > journal%nhosts) call AddText(journal%hosts, journal%nhosts, host)
+      seat = i
+      number = i
+    end associate
+  contains
+    pure logical function Known(i)
+      integer, intent(in) :: i
+      Known = i > 0
+      if (Known) Known = journal%hosts(i)%text == host
+    end function Known
+  end subroutine TakeHost
 
-  !> The number that Hex has written.
-  pure integer(i8) function FromHex(text) result(value)
+  !> The number of the note of a loss, or of a shot that is to do again; 0: there is none.
+  subroutine TakeNote(journal, note, kind, number)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: note
+    integer, intent(in) :: kind
+    integer, intent(out) :: number
+    number = 0
+    if (note == '' .or. all(kind /= [event_lost, event_parked, event_todo])) return
+    call AddText(journal%notes, journal%nnotes, note)
+    number = journal%nnotes
+  end subroutine TakeNote
+
+  subroutine AddText(list, n, text)
+    type(line_t), allocatable, intent(inout) :: list(:)
+    integer, intent(inout) :: n
     character(*), intent(in) :: text
-    integer :: i
-    value = 0
-    do i = 1, len(text)
-      value = 16*value + index(digits, text(i:i)) - 1
-    end do
-  end function FromHex
-
-  !> As ToInt; plain digits, which nearly all are, without a read, which takes a microsecond.
-  pure subroutine ToNumber(s, value, ok)
-    character(*), intent(in) :: s
-    integer, intent(out) :: value
-    logical, intent(out) :: ok
-    integer :: i
-    ok = len(s) > 0 .and. len(s) < 10
-    if (ok) ok = verify(s, '0123456789') == 0
-    value = 0
-    if (.not. ok) then
-      call ToInt(s, value, ok)
-      return
+    type(line_t), allocatable :: more(:)
+    if (.not. allocated(list)) allocate (list(16))
+    if (n == size(list)) then
+      allocate (more(2*n))
+      more(:n) = list
+      call move_alloc(more, list)
     end if
-    do i = 1, len(s)
-      value = 10*value + iachar(s(i:i)) - iachar('0')
-    end do
-  end subroutine ToNumber
+    n = n + 1
+    list(n)%text = text
+  end subroutine AddText
 
-  !> Applies an event to what is known of its shot.
-  subroutine Change(journal, old, event, e)
+  !> The host of the last event of entry `i`, '' if there was none.
+  pure function JournalHost(journal, i) result(host)
+    type(journal_t), intent(in) :: journal
+    integer, intent(in) :: i
+    character(:), allocatable :: host
+    host = ''
+    if (journal%entry(i)%host > 0) host = journal%hosts(journal%entry(i)%host)%text
+  end function JournalHost
+
+  !> The note of the last event of entry `i`, if that was a loss, or set the shot to do again; else ''.
+  pure function JournalNote(journal, i) result(note)
+    type(journal_t), intent(in) :: journal
+    integer, intent(in) :: i
+    character(:), allocatable :: note
+    note = ''
+    if (journal%entry(i)%note > 0) note = journal%notes(journal%entry(i)%note)%text
+  end function JournalNote
+
+  !> Applies an event to what is known of its shot; host and note are taken already.
+  subroutine Change(journal, old, e)
     type(journal_t), intent(inout) :: journal
     type(entry_t), intent(inout) :: old
-    character(8), intent(in) :: event
-    type(entry_t), intent(in) :: e
+    type(event_t), intent(in) :: e
     integer :: before
     before = old%status
     old%worker = e%worker
-    old%host = e%host
     old%seconds = e%seconds
     old%time = e%time
-    old%run = e%run
-    old%note = e%note
-    old%dealt = event == 'deal'
-    select case (event)
-    case ('deal')
+    old%run = journal%starts
+    old%dealt = e%kind == event_deal
+    select case (e%kind)
+    case (event_deal)
       old%deals = old%deals + 1
       if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
-    case ('done', 'kept')
+    case (event_done, event_kept)
       old%status = journal_done
       old%checksum = e%checksum
       old%redo = e%redo
-    case ('lost')
+    case (event_lost)
       old%losses = old%losses + 1
-    case ('parked')
+    case (event_parked)
       old%status = journal_parked
-    case ('todo')
+    case (event_todo)
       old%status = journal_todo
       old%losses = 0
       old%checksum = 0
@@ -744,27 +666,5 @@ contains
     journal%entry(at)%record = record
     journal%n = journal%n + 1
   end function Insert
-
-  !> The next word of a line, line(first:last), from character `next` on, which is then the one behind its blank.
-  pure subroutine Word(line, next, first, last)
-    character(*), intent(in) :: line
-    integer, intent(inout) :: next
-    integer, intent(out) :: first, last
-    integer :: blank
-    first = next
-    blank = index(line(first:), ' ')
-    last = merge(len(line), first + blank - 2, blank == 0)
-    next = min(last + 2, len(line) + 1)
-  end subroutine Word
-
-  !> The next word of a line as a time, -1 if it is none.
-  real(dp) function TimeWord(line, next) result(time)
-    character(*), intent(in) :: line
-    integer, intent(inout) :: next
-    integer :: a, b
-    call Word(line, next, a, b)
-    time = -1
-    if (b - a == 19) time = ClockParse(line(a:b))
-  end function TimeWord
 
 end module journal_m

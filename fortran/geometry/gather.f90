@@ -1,9 +1,9 @@
 !> The result of a shot: traces, the positions used, and how it was computed.
 module gather_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: gather_t, film_t
+  public :: gather_t, film_t, sealed_t
 
   real(sp), parameter, public :: film_missing = 9.96920997e36_sp   !< of a point where there is nothing, as NetCDF has it
 
@@ -17,11 +17,19 @@ module gather_m
     real(sp), allocatable :: a(:, :, :)       !< (n(1), n(2), max(nt, 1)): (y, z), (x, z) or (x, y); of elements (points, elements)
   end type film_t
 
+  !> Traces as they travel and stand in the output: its bytes, and a CRC-32 of those of each component. Whoever computed the traces
+  !> makes it (gather_seal.f90), so that nobody else has to go through them but to compare.
+  type :: sealed_t
+    real(sp), allocatable :: bytes(:)         !< (nt*nrec*ncomp), big-endian: no numbers to compute with
+    integer(i8), allocatable :: crc(:)        !< (ncomp)
+  end type sealed_t
+
   type :: gather_t
     integer :: record = 0                     !< shot record number
     integer :: slot = 0                       !< place in the output, 1..n
     integer :: nt = 0, nrec = 0, ncomp = 0
     real(sp), allocatable :: traces(:, :, :)  !< (nt, nrec, ncomp): p [Pa], vx, vz [m/s], in the order of the job's components
+    type(sealed_t) :: sealed                  !< the same, once they are sealed: then there are no traces here
     real(dp) :: sx = 0, sz = 0                !< source position used [m]
     real(dp), allocatable :: rx(:), rz(:)     !< receiver positions used [m], (nrec)
     real(dp) :: sy = 0                        !< of a 3D shot

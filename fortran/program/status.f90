@@ -3,7 +3,7 @@ module status_m
   use error_m, only: error_t, Fail
   use files_m, only: ClockSeconds, ClockText
   use grow_m, only: GrowWords
-  use journal_m, only: journal_done, journal_t
+  use journal_m, only: journal_done, journal_t, JournalHost, JournalNote
   use kinds_m, only: dp
   use log_m, only: LogPrint
   use parameters_m, only: job_t
@@ -52,8 +52,8 @@ contains
       call PrintList('with workers', Records(standing, .true., '  ', details=.true.))
       call PrintList('parked', Records(standing, .false., '  ', details=.false.))
       i = LastLoss(journal)
-      if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//trim(journal%entry(i)%host)//': '// &
-                               trim(journal%entry(i)%note))
+      if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//JournalHost(journal, i)//': '// &
+                               JournalNote(journal, i))
     end associate
     if (standing%stop_file) call LogPrint("  there is a stop file, '"//StoreStopPath(output)//"'")
     if (standing%next /= '') call LogPrint('  to go on: '//standing%next)
@@ -102,8 +102,8 @@ contains
           Records(standing, .false., ', ', .false.)//'], "last_loss": '
       i = LastLoss(journal)
       if (i > 0) then
-        s = s//'{"record": '//Str(journal%entry(i)%record)//', "host": '//Quoted(trim(journal%entry(i)%host))//', "why": '// &
-            Quoted(trim(journal%entry(i)%note))//'}'
+        s = s//'{"record": '//Str(journal%entry(i)%record)//', "host": '//Quoted(JournalHost(journal, i))//', "why": '// &
+            Quoted(JournalNote(journal, i))//'}'
       else
         s = s//'null'
       end if
@@ -147,7 +147,7 @@ contains
         if (.not. merge(e%dealt .and. standing%journal%running, StandingParked(standing, i), dealt)) cycle
         if (s /= '') s = s//between
         s = s//Str(e%record)
-        if (details) s = s//' ('//trim(e%host)//', '//Clock(ClockSeconds() - e%time)//')'
+        if (details) s = s//' ('//JournalHost(standing%journal, i)//', '//Clock(ClockSeconds() - e%time)//')'
       end associate
     end do
   end function Records

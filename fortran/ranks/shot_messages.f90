@@ -1,12 +1,14 @@
 !> The contents of messages about shots: types to messages and back. The only place that knows the order of the numbers.
 !> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but their sender: one wrong
-!> bit on the way, or in the memory of either side meanwhile, and they are refused.
+!> bit on the way, or in the memory of either side meanwhile, and they are refused. Into that of a gather go the CRC-32s that its
+!> sender took as it sealed the traces: the receiver takes them once more, and does nothing else with the traces but write them.
 module shot_messages_m
   use checked_m, only: CountOf, Whole
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
+  use sealed_c, only: sealed_sum
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
   use shot_m, only: shot_t
   use text_m, only: Str
@@ -27,29 +29,53 @@ contains
   end subroutine ChecksumMessage
 
   !> True where a message is what was sent.
-  logical function MessageWhole(message)
+  logical function MessageWhole(message, crc)
     type(message_t), intent(in) :: message
-    MessageWhole = SumOf(message) == message%n(CHECKSUM_AT)
+    integer(i8), intent(in), optional :: crc(:)     !< as of SumOf
+    MessageWhole = SumOf(message, crc) == message%n(CHECKSUM_AT)
   end function MessageWhole
 
   !> Fails where a message is not what was sent. `what`: its name in the sentence.
-  subroutine CheckWhole(message, what, error)
+  subroutine CheckWhole(message, what, error, crc)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. MessageWhole(message)) &
+    integer(i8), intent(in), optional :: crc(:)     !< as of SumOf
+    if (.not. MessageWhole(message, crc)) &
       call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
   end subroutine CheckWhole
 
-  integer(i8) function SumOf(message) result(sum)
+  !> `crc`: of the traces of a gather, by components, where they are known.
+  integer(i8) function SumOf(message, crc) result(sum)
     type(message_t), intent(in) :: message
+    integer(i8), intent(in), optional :: crc(:)
     sum = 0
-    if (allocated(message%fields)) sum = Add(sum, message%fields)
+    if (present(crc)) then
+      sum = Add(sum, transfer(crc, [0.0_sp]))
+    else if (message%kind == MSG_GATHER) then
+      sum = Add(sum, transfer(Sums(message), [0.0_sp]))
+    else if (allocated(message%fields)) then
+      sum = Add(sum, message%fields)
+    end if
     if (allocated(message%places)) sum = Add(sum, transfer(message%places, [0.0_sp]))
     sum = Add(sum, transfer(message%x, [0.0_sp]))
     sum = Add(sum, transfer(message%n(:CHECKSUM_AT - 1), [0.0_sp]))
     if (allocated(message%text)) sum = Add(sum, transfer(message%text//repeat(' ', modulo(-len(message%text), 4)), [0.0_sp]))
   end function SumOf
+
+  !> The CRC-32s of the traces of a gather, by components.
+  function Sums(message) result(crc)
+    type(message_t), intent(in) :: message
+    integer(i8), allocatable :: crc(:)
+    integer(i8) :: n, c, last
+    n = 0
+    if (allocated(message%fields)) n = size(message%fields, kind=i8)
+    allocate (crc(max(0_i8, min(message%n(5), n))))
+    do c = 1, size(crc)
+      last = merge(n, c*(n/size(crc)), c == size(crc))
+      crc(c) = sealed_sum(last - (c - 1)*(n/size(crc)), message%fields((c - 1)*(n/size(crc)) + 1:last))
+    end do
+  end function Sums
 
   integer(i8) function Add(sum, values)
     integer(i8), intent(in) :: sum
@@ -202,7 +228,7 @@ contains
     kind = Whole(message%n(3))
   end subroutine VerdictFrom
 
-  !> GATHER: traces, positions used and how it was computed. Moves the traces out of `gather`.
+  !> GATHER: traces, positions used and how it was computed. Moves the sealed traces out of `gather`.
   subroutine GatherMessage(gather, message)
     type(gather_t), intent(inout) :: gather
     type(message_t), intent(inout) :: message
@@ -212,19 +238,19 @@ contains
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
     if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
-    message%fields = reshape(gather%traces, [size(gather%traces, kind=i8)])
-    call ChecksumMessage(message)
-    deallocate (gather%traces)
+    call move_alloc(gather%sealed%bytes, message%fields)
+    message%n(CHECKSUM_AT) = SumOf(message, gather%sealed%crc)
   end subroutine GatherMessage
 
-  !> Fails where it came with wrong bits: then it has its numbers, but no traces.
+  !> Moves the sealed traces out of the message. Fails where it came with wrong bits: then it has its numbers, but no traces.
   subroutine GatherFrom(message, gather, error)
     type(message_t), intent(inout) :: message
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
     integer :: p
-    call ShotOf(message, 'the gather', gather, error)
+    gather%sealed%crc = Sums(message)
+    call ShotOf(message, 'the gather', gather, error, gather%sealed%crc)
     gather%nt = Whole(message%n(3))
     gather%nrec = Whole(message%n(4))
     gather%ncomp = Whole(message%n(5))
@@ -239,17 +265,17 @@ contains
     gather%rx = message%places(:n)
     gather%rz = message%places(n + 1:2*n)
     if (size(message%places, kind=i8) == 3*n) gather%ry = message%places(2*n + 1:)
-    gather%traces = reshape(message%fields, [gather%nt, gather%nrec, gather%ncomp])
-    deallocate (message%fields)
+    call move_alloc(message%fields, gather%sealed%bytes)
   end subroutine GatherFrom
 
   !> The shot of a gather or of snapshots, and where its source is. Fails where `what` it is came with wrong bits.
-  subroutine ShotOf(message, what, gather, error)
+  subroutine ShotOf(message, what, gather, error, crc)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    call CheckWhole(message, what, error)
+    integer(i8), intent(in), optional :: crc(:)     !< as of SumOf
+    call CheckWhole(message, what, error, crc)
     gather%record = Whole(message%n(1))
     gather%slot = Whole(message%n(2))
     gather%sx = message%x(1)

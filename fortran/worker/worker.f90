@@ -9,9 +9,11 @@
 module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
+  use gather_seal_m, only: GatherSeal
   use group_m, only: GroupAgree, GroupFree, GroupNew, WISHES
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
+  use parameter_table_m, only: SplitList
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
@@ -131,6 +133,7 @@ contains
     case (MODELLED)
       call active%solver%gather(active%gather, error)                        ! receivers -> traces
       call LogExchanged(worker, active, error)
+      call GatherSeal(active%gather, SplitList(worker%scheme%components), error)
       call Agree(worker, active, error)
       if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default

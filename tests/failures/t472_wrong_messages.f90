@@ -2,7 +2,9 @@
 program t472_wrong_messages
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use check_m, only: Claim, Done
+  use error_m, only: error_t
   use gather_m, only: gather_t
+  use gather_seal_m, only: GatherSeal
   use kinds_m, only: dp, i8, sp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotMessage, SnapsMessage, VerdictMessage, WindowMessage
@@ -54,7 +56,9 @@ contains
 
   !> A GATHER of worker 3.
   subroutine NewGather()
-    if (.not. allocated(gather%traces)) allocate (gather%traces(5, 2, 1), source=0.0_sp)
+    type(error_t), allocatable :: error
+    allocate (gather%traces(5, 2, 1), source=0.0_sp)
+    call GatherSeal(gather, ['p'], error)
     m = message_t()
     call GatherMessage(gather, m)
     m%n(12) = 3

@@ -4,7 +4,7 @@ program t330_journal
   use error_m, only: error_t
   use fio_m, only: fio_todo
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
-  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, &
+  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalHost, JournalNote, &
     JournalOpen, JournalRead
   use kinds_m, only: dp, i8
   use put_m, only: Put
@@ -83,7 +83,8 @@ contains
         .not. any(e(:3)%dealt), when//': deals 1 2 1 1, losses 0 1 1 0, the last one '// &
         trim(merge('with a worker', 'free         ', dealt)))
       call Claim(e(1)%checksum == 4000000001_i8 .and. e(2)%checksum == 77 .and. e(1)%seconds == 12.5_dp .and. &
-        e(1)%worker == 1 .and. e(3)%host == 'node2' .and. e(3)%note == 'blew up', when//': checksums, seconds, worker, host, note')
+        e(1)%worker == 1 .and. JournalHost(journal, 3) == 'node2' .and. JournalNote(journal, 3) == 'blew up', &
+        when//': checksums, seconds, worker, host, note')
       call Claim(abs(e(1)%time - ClockSeconds()) < 60, when//': times within '// &
         Str(abs(e(1)%time - ClockSeconds()), 2)//' s of now')
     end associate

@@ -46,7 +46,7 @@ contains
       w%rank = record + 1
       w%gather%record = record
       w%gather%slot = record
-      allocate (w%gather%traces(samples, 1, 1))
+      allocate (w%gather%sealed%bytes(samples))
     end associate
     call CommitsAdd(commits)
   end subroutine Add

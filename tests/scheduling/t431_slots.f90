@@ -3,6 +3,7 @@
 !> given up as the job ends goes on from its state. The master is played by a listener that answers late and out of order, the GPU by
 !> a solver that fails on demand.
 module pretended_m
+  use, intrinsic :: iso_fortran_env, only: int8
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
@@ -184,10 +185,20 @@ contains
     else
       call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', message)
       self%gathers(gather%slot) = gather
+      call Unseal(self%gathers(gather%slot))
       self%status(gather%slot) = 2
     end if
     call Push(self, message)
   end subroutine TakeGather
+
+  !> Sealed traces as numbers again: the bytes of each in the other order.
+  subroutine Unseal(gather)
+    type(gather_t), intent(inout) :: gather
+    integer(int8), allocatable :: bytes(:, :)
+    allocate (bytes(4, size(gather%sealed%bytes)))
+    bytes = reshape(transfer(gather%sealed%bytes, bytes), shape(bytes))
+    gather%traces = reshape(transfer(bytes(4:1:-1, :), [0.0_sp], size(bytes, 2)), [gather%nt, gather%nrec, gather%ncomp])
+  end subroutine Unseal
 
   subroutine setup(self, scheme, window, shot, error)
     class(device_t), intent(inout) :: self

@@ -3,15 +3,18 @@ module nothing_m
   use error_m, only: error_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
   use solver_m, only: solver_t
   use tube_m, only: tube_solver_t, tube_t
+  use window_m, only: window_t
   implicit none
   private
   public :: nothing_t
 
   type, extends(tube_solver_t) :: nothing_solver_t
   contains
-    procedure :: advance, gather => Pattern
+    procedure :: setup, advance, gather => Pattern
   end type nothing_solver_t
 
   type, extends(tube_t) :: nothing_t
@@ -25,6 +28,20 @@ contains
     class(solver_t), allocatable, intent(out) :: solver
     allocate (nothing_solver_t :: solver)
   end subroutine NewSolver
+
+  !> As the tube, without room for what receivers record.
+  subroutine setup(self, scheme, window, shot, error)
+    class(nothing_solver_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    class(scheme_t), allocatable :: short
+    allocate (short, source=scheme)
+    short%nt = 0
+    call self%tube_solver_t%setup(short, window, shot, error)
+    self%scheme%nt = scheme%nt
+  end subroutine setup
 
   subroutine advance(self, done, error)
     class(nothing_solver_t), intent(inout) :: self
