@@ -1,5 +1,5 @@
-!> Ground that is made of stairs: of air and rock, and how far off it makes motion on slopes; of water and rock, and how layers let grow
-!> what is held there.
+!> Ground that is made of stairs: of air and rock, and how far off it makes motion on slopes; of water and rock, and how layers let
+!> grow what is held there.
 module stairs_m
   use kinds_m, only: dp
   use model3d_m, only: model3d_t
@@ -27,10 +27,10 @@ contains
     rate = growth(min(scheme%half_length, size(growth)))
     if (.not. rate*scheme%nt/1000 > growth_most) return
     if (.not. HasSteps(seabed)) return
-    call SchemeWarn(scheme, 'the sea floor has steps, and with half_length = '//Str(scheme%half_length)//' layers of absorb=pml let '// &
-              'slow waves along them grow, up to tenfold in '//Str(nint(1000/rate))//' steps: the record has '//Str(scheme%nt)// &
-              ' steps, more than '//Str(nint(1000*growth_most/rate))//'; give half_length=1 or absorb=sponge, or a shorter tmax, if '// &
-              'a shot blows up or traces grow towards their end')
+    call SchemeWarn(scheme, 'the sea floor has steps, and with half_length = '//Str(scheme%half_length)//' layers of '// &
+              'absorb=pml let slow waves along them grow, up to tenfold in '//Str(nint(1000/rate))//' steps: the record has '// &
+              Str(scheme%nt)//' steps, more than '//Str(nint(1000*growth_most/rate))//'; give half_length=1 or '// &
+              'absorb=sponge, or a shorter tmax, if a shot blows up or traces grow towards their end')
   end subroutine SeabedWarn
 
   !> Rock below water begins at another depth than beside it.
