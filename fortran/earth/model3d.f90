@@ -42,6 +42,7 @@ module model3d_m
     type(model_checksum_t) :: checksum(3)     !< of vp and vs, rho and rho, qp and qs
     integer, allocatable :: ground(:, :)      !< the uppermost sample that is not air, 0 = none, (nx, ny)
     real(sp), allocatable :: ground_vs(:, :)  !< S velocity there
+    integer, allocatable :: seabed(:, :)      !< the uppermost sample of rock below a fluid that is the ground, 0 = none
     real(sp), allocatable :: thin(:, :, :, :) !< of a model on disk each thin_step-th sample along x, y, z: vp and vs
     integer :: thin_step = 1
   end type model3d_t
@@ -337,6 +338,7 @@ contains
     earth%checksum = told%checksum
     call move_alloc(told%ground, earth%ground)
     call move_alloc(told%ground_vs, earth%ground_vs)
+    call move_alloc(told%seabed, earth%seabed)
   end subroutine SummariseVolumes
 
   !> Of volumes on disk, read slab by slab: `earth` gets no samples.
@@ -382,6 +384,7 @@ contains
     call StartSummary(told)
     allocate (told%ground(told%n(1), told%n(2)), source=0)
     allocate (told%ground_vs(told%n(1), told%n(2)), source=0.0_sp)
+    allocate (told%seabed(told%n(1), told%n(2)), source=0)
     do c = 1, merge(3, 2, told%attenuates)
       call ModelChecksumRoom(told%n(1), told%n(2)*told%n(3), told%checksum(c))
     end do
@@ -408,9 +411,12 @@ contains
           if (.not. slab%vp(i, row) > 0) cycle
           call Widen(told, real(slab%vp(i, row), dp), real(slab%vs(i, row), dp), real(slab%rho(i, row), dp))
           if (told%attenuates) call WidenQ(told, max(real(slab%qp(i, row), dp), real(slab%qs(i, row), dp)))
-          if (told%ground(i, j) > 0) cycle
-          told%ground(i, j) = k
-          told%ground_vs(i, j) = slab%vs(i, row)
+          if (told%ground(i, j) == 0) then
+            told%ground(i, j) = k
+            told%ground_vs(i, j) = slab%vs(i, row)
+          else if (told%seabed(i, j) == 0 .and. slab%vs(i, row) > 0 .and. .not. told%ground_vs(i, j) > 0) then
+            told%seabed(i, j) = k
+          end if
         end do
         if (told%on_disk) call Thin(j, k, row)
       end do

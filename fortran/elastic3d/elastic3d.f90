@@ -32,7 +32,7 @@ module elastic3d_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
-  use stairs_m, only: StairsWarn
+  use stairs_m, only: SeabedWarn, StairsWarn
   use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
   use trial3d_m, only: TrialWave
@@ -324,6 +324,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       call StairsWarn(self%earth, scheme)
+      if (allocated(self%earth%seabed)) call SeabedWarn(self%earth%seabed, scheme)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &

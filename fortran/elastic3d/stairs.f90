@@ -1,4 +1,5 @@
-!> Ground that is made of stairs of air and rock, and how far off it makes motion on slopes.
+!> Ground that is made of stairs: of air and rock, and how far off it makes motion on slopes; of water and rock, and how layers let
+!> grow what is held there.
 module stairs_m
   use kinds_m, only: dp
   use model3d_m, only: model3d_t
@@ -6,11 +7,45 @@ module stairs_m
   use text_m, only: Str
   implicit none
   private
-  public :: StairsWarn
+  public :: StairsWarn, SeabedWarn
 
   real(dp), parameter :: stairs_most = 0.04_dp    !< of the motion of the ground: errors above are told
 
+  !> Largest growth measured in layers of PML that a sea floor with steps runs through, by half-length, decades in 1000 steps.
+  real(dp), parameter :: growth(4) = [0.0_dp, 0.5_dp, 1.0_dp, 1.5_dp]
+  real(dp), parameter :: growth_most = 3          !< decades in a record: more is told. Late waves are some thousandth of the first
+
 contains
+
+  !> A sea floor with steps runs through layers of PML: they let slow waves grow that differences longer than one cell hold there
+  !> (elastic3d/README.md, t623). `seabed`: as in model3d_t.
+  subroutine SeabedWarn(seabed, scheme)
+    integer, intent(in) :: seabed(:, :)
+    class(scheme_t), intent(inout) :: scheme
+    real(dp) :: rate
+    if (scheme%npml == 0 .or. scheme%sponge .or. scheme%periodic) return
+    rate = growth(min(scheme%half_length, size(growth)))
+    if (.not. rate*scheme%nt/1000 > growth_most) return
+    if (.not. HasSteps(seabed)) return
+    call SchemeWarn(scheme, 'the sea floor has steps, and with half_length = '//Str(scheme%half_length)//' layers of '// &
+              'absorb=pml let slow waves along them grow, up to tenfold in '//Str(nint(1000/rate))//' steps: the record has '// &
+              Str(scheme%nt)//' steps, more than '//Str(nint(1000*growth_most/rate))//'; give half_length=1 or '// &
+              'absorb=sponge, or a shorter tmax, if a shot blows up or traces grow towards their end')
+  end subroutine SeabedWarn
+
+  !> Rock below water begins at another depth than beside it.
+  pure logical function HasSteps(seabed)
+    integer, intent(in) :: seabed(:, :)
+    integer :: n(2)
+    n = shape(seabed)
+    HasSteps = any(Differ(seabed(2:, :), seabed(:n(1) - 1, :))) .or. any(Differ(seabed(:, 2:), seabed(:, :n(2) - 1)))
+  end function HasSteps
+
+  elemental logical function Differ(a, b)
+    integer, intent(in) :: a, b
+    Differ = a /= b .and. a > 0 .and. b > 0
+  end function Differ
+
 
   !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
   !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/README.md).
