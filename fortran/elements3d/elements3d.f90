@@ -421,11 +421,13 @@ contains
     type(window_t), intent(in) :: window
     logical, intent(in) :: pictures
     real(dp), intent(out) :: worker, master
-    integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
+    integer, parameter :: stored = 14, made = 6    !< numbers of a point of an element: its number, geometry unless it is made, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
     integer, parameter :: cutting = 110            !< bytes of an element of rank 0, for pieces and shares
     real(dp) :: nodes, relaxing, share, piece      !< relaxing: numbers of an element that attenuates
+    integer :: numbers
+    numbers = merge(made, stored, scheme%variant == 'cpu' .and. self%elements%per == 8)
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element
     if (allocated(self%elements%tensor)) nodes = nodes + 4*tensor_numbers
@@ -444,6 +446,7 @@ contains
         master = master + self%elements%n*real(cutting, dp)
       end if
     end select
+    master = master + 2*share*nodes                ! what is sent, held twice for a moment
     worker = share*3*nodes + piece*4*(numbers*in_element + relaxing + fields*points_of_element)
     if (scheme%ranks > 1) worker = worker + share*4.0_dp*(in_element + found*points_of_element) + piece*nodes
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
