@@ -9,6 +9,7 @@ submodule(sem3d_m) sem3d_places
   use hexahedron_m, only: HexAt
   use mesh_ground_m, only: from_seafloor, from_surface, GroundAt, GroundEnds
   use sem3d_components_m, only: Sem3dPlace
+  use sort_m, only: SortFind, SortOrder
   implicit none
 
   real(dp), parameter :: none = -huge(1.0_dp)
@@ -216,29 +217,42 @@ contains
   end procedure MakePlaces
 
   !> A place around element e as numbers that other ranks understand.
-  pure subroutine TellPlace(self, e, place, told)
+  subroutine TellPlace(self, e, place, told)
     class(sem3d_t), intent(in) :: self
     integer, intent(in) :: e
     type(sem3d_place_t), intent(in) :: place
     real(dp), intent(out) :: told(:)
-    integer :: m, n, c, k, other, at
+    integer, allocatable :: order(:), sorted(:)
+    integer :: n, c, k, found
     n = size(place%point)
     told = 0
     told(:5) = [real(n, dp), merge(1.0_dp, 0.0_dp, place%solid), place%rho, place%lambda, place%mu]
     if (allocated(place%stiffness)) told(6:begin) = [1.0_dp, reshape(place%stiffness, [36])]
-    do m = 1, n
-      other = e
-      at = findloc(self%elements%at(:, e), place%point(m), 1)
-      around: do c = 1, 8
-        if (at > 0) exit
-        do k = self%meetings%start(self%elements%node(c, e)), self%meetings%start(self%elements%node(c, e) + 1) - 1
-          other = self%meetings%list(k)
-          at = findloc(self%elements%at(:, other), place%point(m), 1)
-          if (at > 0) exit around
-        end do
-      end do around
-      told(begin + each*(m - 1) + 1:begin + each*m) = [real(self%share%number(other), dp), real(at, dp), place%w(m, :)]
+    call SortOrder(place%point, order)
+    sorted = place%point(order)
+    found = 0
+    call PointsOf(e)
+    do c = 1, 8
+      do k = self%meetings%start(self%elements%node(c, e)), self%meetings%start(self%elements%node(c, e) + 1) - 1
+        if (found < n) call PointsOf(self%meetings%list(k))
+      end do
     end do
+
+  contains
+
+    !> Those of an element that are of the place, unless they are told.
+    subroutine PointsOf(near)
+      integer, intent(in) :: near
+      integer :: p, m, at
+      do p = 1, in_element
+        m = SortFind(sorted, self%elements%at(p, near))
+        if (m == 0) cycle
+        at = begin + each*(order(m) - 1)
+        if (told(at + 1) > 0) cycle
+        told(at + 1:at + each) = [real(self%share%number(near), dp), real(p, dp), place%w(order(m), :)]
+        found = found + 1
+      end do
+    end subroutine PointsOf
   end subroutine TellPlace
 
   !> The same on all ranks; few: where none of its points is here, it has none.
