@@ -259,11 +259,12 @@ module sem3d_c
       real(c_double), intent(in) :: corner(*)
     end function sem3d_affine
 
-    !> The colour that each element of one phase of a whole mesh gets there, from 0; at(125,elements), points low .. high-1.
-    integer(c_int) function sem3d_paint(elements, at, low, high, colour) bind(c)
+    !> The colour that each element of one phase of a whole mesh gets there, from 0; at(per,elements), its points 0 .. points-1: its
+    !> nodes serve as well as all 125, as elements that share a point share a node.
+    integer(c_int) function sem3d_paint(elements, per, at, points, colour) bind(c)
       import :: c_int
       implicit none
-      integer(c_int), value :: elements, low, high
+      integer(c_int), value :: elements, per, points
       integer(c_int), intent(in) :: at(*)
       integer(c_int), intent(out) :: colour(*)
     end function sem3d_paint

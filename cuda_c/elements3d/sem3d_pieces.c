@@ -146,25 +146,15 @@ int sem3d_ways(void *handle, int ways, int mine, const int *way, const int *star
 
 /* --- colours ----------------------------------------------------------------------------------------------------- */
 
-static int paint(host_pool *pool, int elements, int *at, const int *given, int low, int high, int *colour) {
+int sem3d_paint(int elements, int per, const int *at, int points, int *colour) {
+    host_pool pool = {0};
     sem3d_colours c = {0};
-    for (size_t m = 0; m < (size_t)elements * SEM_POINTS; m++) {
-        REQUIRE(given[m] >= low && given[m] < high, "point %d to be coloured, must be %d..%d", given[m] + 1, low + 1,
-                high);
-        at[m] = given[m] - low;
-    }
-    TRY(sem3d_make_colours(pool, elements, SEM_POINTS, at, high - low, &c));
-    for (int k = 0; k < c.n; k++)
+    for (size_t m = 0; m < (size_t)elements * (size_t)per; m++)
+        REQUIRE(at[m] >= 0 && at[m] < points, "point %d to be coloured, must be 1..%d", at[m] + 1, points);
+    const int rc = sem3d_make_colours(&pool, elements, per, at, points, &c);
+    for (int k = 0; k < c.n && rc == 0; k++)
         for (int m = c.first[k]; m < c.first[k + 1]; m++)
             colour[c.element[m]] = k;
-    return 0;
-}
-
-int sem3d_paint(int elements, const int *given, int low, int high, int *colour) {
-    host_pool pool = {0};
-    int *at = NULL;
-    const int rc = host_alloc(&pool, &at, (size_t)elements * SEM_POINTS, sizeof(int), "colours of elements") ||
-                   paint(&pool, elements, at, given, low, high, colour);
     host_release_all(&pool);
     return rc;
 }

@@ -7,7 +7,7 @@ module element_finder_m
   public :: finder_t, FinderMake, FinderFind, FinderInside
 
   integer, parameter :: children = 8
-  real(dp), parameter :: rounding = 1.0e-9_dp             !< a place so close to an element is in it,
+  real(dp), parameter, public :: rounding = 1.0e-9_dp     !< a place so close to an element is in it,
   real(dp), parameter :: margin = 1.0e-6_dp               !< so close is moved into it; of half an element
 
   !> Boxes around elements, around 8 of them, around 8 of those, and so on; near elements should follow each other (MeshOrder).
@@ -82,21 +82,25 @@ contains
     away = nearest%off
   end subroutine FinderFind
 
-  !> The same, but element = 0 of a place outside, which takes no search for the nearest one.
-  pure subroutine FinderInside(finder, corner, x, element, xi)
+  !> The same, but element = 0 of a place outside, which takes no search for the nearest one. off: so far beyond its sides the place
+  !> was, of half an element.
+  pure subroutine FinderInside(finder, corner, x, element, xi, off)
     type(finder_t), intent(in) :: finder
     real(dp), intent(in) :: corner(:, :, :), x(3)
     integer, intent(out) :: element
     real(dp), intent(out) :: xi(3)
+    real(dp), intent(out), optional :: off
     type(search_t) :: inside
     element = 0
     xi = 0
+    if (present(off)) off = huge(off)
     if (finder%levels == 0) return
     inside%x = x
     call Enter(finder, corner, finder%levels, finder%first(finder%levels), inside)
     if (inside%off > margin) return
     element = inside%element
     xi = max(-1.0_dp, min(1.0_dp, inside%xi))
+    if (present(off)) off = inside%off
   end subroutine FinderInside
 
   !> Looks for an element that has the place, in the order of elements; if there is none, for the one that almost has it.

@@ -36,6 +36,7 @@ module elements_m
     real(dp), allocatable :: speeds(:, :)         !< of the slowest and the fastest wave [m/s], (2, media)
 
     real(sp), allocatable :: ocean(:, :)          !< mass of water above corners of free sides [kg/m2], (8, n); not there: none
+    real(dp), allocatable :: to_side(:, :)        !< from corners to absorbing sides, where a layer there damps [m], (8, n)
 
     ! Points. Those that solid and fluid share are two, one of each.
     integer :: points = 0                         !< all,

@@ -13,6 +13,7 @@ module elements3d_m
   use elements_make_m, only: counts_t, ElementsSlowest
   use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
   use elements_scheme_m, only: elements_scheme_t, points_of_element
+  use elements_share_m, only: ShareGuess, ShareMost, shares_t, SharesMake
   use elements_sponge_m, only: SpongeAt
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
@@ -58,7 +59,8 @@ module elements3d_m
     integer :: damped = 0                             !< sources and receivers in that layer, of the shots looked at
     character(:), allocatable :: first_damped         !< the first of them in words
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
-    type(cut_t), pointer :: cut => null()             !< of the mesh as it was cut last, for the words of a plan
+    type(cut_t), pointer :: cut => null()             !< of the mesh as it was cut last,
+    type(shares_t), pointer :: shares => null()       !< and what ranks are sent of it
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -256,7 +258,7 @@ contains
     end if
   end subroutine TimeStep
 
-  !> All elements, whatever the shot.
+  !> All elements, whatever the shot; those of each rank where several share it.
   subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
     class(elements3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -266,9 +268,45 @@ contains
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(box_t), intent(in), optional :: box
-    call ElementsOutline(self%elements%n, self%low, self%high, window)
-    if (filled) call ElementsFill(self%elements, window, error, box)
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (scheme%ranks > 1) then
+        call CutFor(self, scheme)
+        call ElementsOutline(self%elements%n, self%low, self%high, window, self%shares)
+        if (filled) call ElementsFill(self%elements, window, error, box, self%to_side, self%cut, self%shares)
+      else
+        call ElementsOutline(self%elements%n, self%low, self%high, window)
+        if (filled) call ElementsFill(self%elements, window, error, box, self%to_side)
+      end if
+    end select
   end subroutine WindowOf
+
+  !> The mesh is cut for the ranks of a scheme, unless it is so already. Where it has too few bricks, which `derive` has told, ranks
+  !> have no share.
+  subroutine CutFor(self, scheme)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    integer, parameter :: by_colour = 1
+    type(error_t), allocatable :: error
+    logical :: far
+    integer :: w
+    far = FarShares(self, scheme)
+    if (self%cut%pieces == scheme%ranks .and. allocated(self%shares%start)) then
+      if (self%shares%far .eqv. far) return
+    end if
+    call ElementsCut(self%elements, scheme%ranks, merge(scheme%relaxing, 0, scheme%attenuates), self%cut, error)
+    if (.not. allocated(error)) call SharesMake(self%elements, self%cut, far, scheme%sum == by_colour, self%shares, error)
+    if (.not. allocated(error)) return
+    self%cut%pieces = 0
+    self%shares%start = [(1, w=0, scheme%ranks)]
+  end subroutine CutFor
+
+  !> A map of ground velocity may lie in a fluid.
+  pure logical function FarShares(self, scheme) result(far)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    far = scheme%pgv .and. self%elements%n > self%elements%solid
+  end function FarShares
 
   !> Source and receivers in elements, and components that can be recorded there.
   subroutine check_shot(self, job, scheme, shot, window, error)
@@ -375,36 +413,57 @@ contains
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 
-  !> An element of a worker: its nodes, numbers and geometry at its points; and the fields of the points that it adds. Of ranks that
-  !> share a shot each knows the nodes of the whole mesh, and has the rest of its piece.
+  !> An element of a worker: its nodes, numbers and geometry at its points; and the fields of the points that it adds. A rank of
+  !> those that share a shot has the nodes and the numbers of points of its share, and the rest of its piece. Rank 0 has all nodes.
   subroutine memory(self, scheme, window, pictures, worker, master)
     class(elements3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     logical, intent(in) :: pictures
     real(dp), intent(out) :: worker, master
-    integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
+    integer, parameter :: stored = 14, made = 6    !< numbers of a point of an element: its number, geometry unless it is made, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
-    real(dp) :: nodes, relaxing, share             !< relaxing: numbers of an element that attenuates
+    integer, parameter :: cutting = 110            !< bytes of an element of rank 0, for pieces and shares
+    real(dp) :: nodes, relaxing, share, piece      !< relaxing: numbers of an element that attenuates
+    integer :: numbers
+    numbers = merge(made, stored, scheme%variant == 'cpu' .and. self%elements%per == 8)
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element
     if (allocated(self%elements%tensor)) nodes = nodes + 4*tensor_numbers
     if (allocated(self%elements%ocean)) nodes = nodes + 32
+    if (allocated(self%to_side)) nodes = nodes + 64
     relaxing = 0
+    master = self%elements%n*3*nodes
+    share = self%elements%n
+    piece = share
     select type (scheme)
     type is (elements_scheme_t)
       if (self%attenuates) relaxing = 6*zener_mechanisms*scheme%relaxing
+      if (scheme%ranks > 1) then
+        share = ShareSize(self, scheme)
+        piece = min(share, touching*piece/scheme%ranks)
+        master = master + self%elements%n*real(cutting, dp)
+      end if
     end select
-    master = self%elements%n*3*nodes
-    share = self%elements%n
-    if (scheme%ranks > 1) share = touching*share/scheme%ranks
-    worker = self%elements%n*3*nodes + share*4*(numbers*in_element + relaxing + fields*points_of_element)
-    if (scheme%ranks > 1) worker = worker + self%elements%n*4.0_dp*(in_element + found*points_of_element) + share*nodes
+    master = master + 2*share*nodes                ! what is sent, held twice for a moment
+    worker = share*3*nodes + piece*4*(numbers*in_element + relaxing + fields*points_of_element)
+    if (scheme%ranks > 1) worker = worker + share*4.0_dp*(in_element + found*points_of_element) + piece*nodes
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
     if (pictures) worker = worker + MapBytes(scheme, window)
     if (pictures) master = master + 12*picture_numbers(scheme, window)
   end subroutine memory
+
+  !> Elements that a rank is sent, of the mesh as it is cut, or about, before it is.
+  real(dp) function ShareSize(self, scheme) result(n)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    if (self%cut%pieces == scheme%ranks .and. allocated(self%shares%list)) then
+      n = ShareMost(self%shares)
+    else
+      n = ShareGuess(self%elements%n, scheme%ranks, FarShares(self, scheme))
+    end if
+  end function ShareSize
 
   !> Weights of the points of a map, in the list and in the engine; of all points as of those inside of elements.
   real(dp) function MapBytes(scheme, window) result(bytes)
@@ -429,15 +488,13 @@ contains
     logical, intent(in) :: gpu
     character(:), allocatable, intent(out) :: words
     real(dp), intent(out) :: gain, exchange
-    type(error_t), allocatable :: error
     words = ''
     gain = 1
     exchange = 0
     select type (scheme)
     type is (elements_scheme_t)
-      if (self%cut%pieces /= scheme%ranks) &
-        call ElementsCut(self%elements, scheme%ranks, merge(scheme%relaxing, 0, scheme%attenuates), self%cut, error)
-      if (allocated(error)) return                ! `derive` has told it
+      call CutFor(self, scheme)
+      if (self%cut%pieces /= scheme%ranks) return ! `derive` has told it
       words = CutWords(self%cut)
       gain = self%cut%gain
       exchange = self%cut%exchange
@@ -486,7 +543,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     character(:), allocatable :: words
-    words = Str(window%nz)//' elements'
+    words = Str(self%elements%n)//' elements'
   end function WindowWords
 
   subroutine describe(self, scheme, list)

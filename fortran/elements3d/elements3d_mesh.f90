@@ -74,8 +74,8 @@ contains
     if (any(from /= from_table)) self%sources = self%sources//'; '//earth%sources
     call BlocksOf(mesh, part, self%blocks)
     self%hash = Hash(self%elements)
-    if (associated(self%cut)) deallocate (self%cut)
-    allocate (self%cut)
+    if (associated(self%cut)) deallocate (self%cut, self%shares)
+    allocate (self%cut, self%shares)
   end subroutine ReadMesh
 
   !> The mesh of a job, read or made, before it is checked; `made`: of what, in words.

@@ -1,5 +1,5 @@
 !> A mesh cut into pieces, one for each rank of a group: whole bricks of elements, by bisection along x, y or z again and again, so
-!> that all pieces take the same time and few faces lie between them. The same mesh has the same cut on all ranks.
+!> that all pieces take the same time and few faces lie between them. Rank 0 cuts the mesh and sends each rank its share.
 module elements_cut_m
   use elements_m, only: elements_t, face_absorbs, face_contact
   use error_m, only: error_t, Fail

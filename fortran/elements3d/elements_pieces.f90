@@ -122,6 +122,7 @@ contains
     type(sums_t), intent(in) :: sums
     type(piece_t), intent(inout) :: piece
     logical :: wanted(whole%n)
+    logical, allocatable :: met(:)
     integer :: place(whole%n), e, b, c, n
     do e = 1, whole%n
       wanted(e) = any(piece%place(whole%at(:, e)) > 0)
@@ -165,14 +166,17 @@ contains
       piece%ways%way = piece%ways%way(:n)
       piece%ways%piece = sums%piece
       if (allocated(sums%colour)) piece%ways%colour = sums%colour(from)
-      n = count(wanted(whole%contact(1, :)))
+      allocate (met(size(whole%contact, 2)))
+      do c = 1, size(met)                         ! contacts that have points of the piece have them on both sides
+        met(c) = any(piece%place(whole%partner(:, c)) > 0)
+      end do
+      n = count(met)
       allocate (part%contact(2, n), part%partner(on_face, n))
       n = 0
-      do c = 1, size(whole%contact, 2)
-        e = whole%contact(1, c)
-        if (.not. wanted(e)) cycle
+      do c = 1, size(met)
+        if (.not. met(c)) cycle
         n = n + 1
-        part%contact(:, n) = [place(e), whole%contact(2, c)]
+        part%contact(:, n) = [place(whole%contact(1, c)), whole%contact(2, c)]
         part%partner(:, n) = piece%place(whole%partner(:, c))
       end do
     end associate

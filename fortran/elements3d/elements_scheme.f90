@@ -38,7 +38,7 @@ module elements_scheme_m
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   contains
-    procedure :: no_pictures
+    procedure :: no_pictures, of_mesh
     procedure :: cells, grid_words, layer_words, accuracy_words
     procedure :: pack => PackOwn
     procedure :: unpack => UnpackOwn
@@ -58,8 +58,16 @@ contains
   pure real(dp) function cells(self, window)
     class(elements_scheme_t), intent(in) :: self
     type(window_t), intent(in) :: window
-    cells = real(points_of_element, dp)*window%nz
+    cells = real(points_of_element, dp)*self%of_mesh(window)
   end function cells
+
+  !> Elements of the mesh of a window.
+  pure integer function of_mesh(self, window) result(n)
+    class(elements_scheme_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    n = self%elements
+    if (window%ny <= 1) n = window%nz
+  end function of_mesh
 
   function grid_words(self) result(words)
     class(elements_scheme_t), intent(in) :: self

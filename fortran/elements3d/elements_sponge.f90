@@ -19,30 +19,33 @@ module elements_sponge_m
 
 contains
 
-  !> The rate of each point [1/s]; width [m] of the layer.
+  !> The rate of each point [1/s]; width [m] of the layer. Distances are looked for where elements do not know them.
   subroutine SpongeRates(elements, width, rate)
     type(elements_t), intent(in) :: elements
     real(dp), intent(in) :: width
     real(sp), allocatable, intent(out) :: rate(:)
     real(dp), allocatable :: distance(:)
-    real(dp) :: way, c
+    real(dp) :: way, c, d(8)
     integer :: e, p, m
     allocate (rate(elements%points), source=0.0_sp)
-    call SpongeDistances(elements, width, distance)
+    if (.not. allocated(elements%to_side)) call SpongeDistances(elements, width, distance)
     do e = 1, elements%n
-      associate (d => distance(elements%node(:, e)))
-        if (all(d >= width)) cycle
-        do p = 1, in_element
-          way = 1 - SpongeAt(min(d, 2*width), gll_x(modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1))/width
-          if (.not. way > 0) cycle
-          m = min(p, size(elements%rho, 1))
-          c = sqrt((elements%lambda(m, e) + 2*real(elements%mu(m, e), dp))/elements%rho(m, e))
-          if (TensorOf(elements, e) > 0) c = FastestIn(elements, e)
-          associate (r => rate(elements%at(p, e)))
-            r = max(r, real(3*across*c/width*way**2, sp))
-          end associate
-        end do
-      end associate
+      if (allocated(elements%to_side)) then
+        d = elements%to_side(:, e)
+      else
+        d = distance(elements%node(:, e))
+      end if
+      if (all(d >= width)) cycle
+      do p = 1, in_element
+        way = 1 - SpongeAt(min(d, 2*width), gll_x(modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1))/width
+        if (.not. way > 0) cycle
+        m = min(p, size(elements%rho, 1))
+        c = sqrt((elements%lambda(m, e) + 2*real(elements%mu(m, e), dp))/elements%rho(m, e))
+        if (TensorOf(elements, e) > 0) c = FastestIn(elements, e)
+        associate (r => rate(elements%at(p, e)))
+          r = max(r, real(3*across*c/width*way**2, sp))
+        end associate
+      end do
     end do
   end subroutine SpongeRates
 

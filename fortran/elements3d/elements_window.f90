@@ -1,13 +1,18 @@
 !> Elements as the medium of a window: how they go from rank 0 to a rank that computes them. A window has a layer of one cell for
-!> each element, in their order, so that a box of it is some of them, and the box around the mesh as its extent.
+!> each element, in their order, so that a box of it is some of them, and the box around the mesh as its extent. That of a mesh
+!> which ranks share has a row of such cells for each of them along y: its share (elements_share.f90), and nothing in those beyond.
 !>
 !> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it.
 !> The kinds of the six sides are the digits of one number.
 module elements_window_m
+  use checked_m, only: Whole
+  use elements_cut_m, only: cut_t
   use elements_m, only: elements_t, in_element, tensor_numbers
+  use elements_share_m, only: share_t, shares_t, ShareMost
   use elements_tensors_m, only: TensorsSet
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
+  use sort_m, only: SortOrder
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
   implicit none
@@ -17,69 +22,135 @@ module elements_window_m
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
   integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu, and constants
+  integer, parameter :: shared = 7                !< of a share: owner, number and sides before it (two each), brick, colour
   integer, parameter :: most = 2**24              !< whole numbers that a float holds
+  integer, parameter :: split = 4096              !< larger ones in two parts
+  integer, parameter :: bricks = 128              !< a place in a brick, and how many it has, in one number
+
+  !> What cells have beside nodes and media.
+  type :: more_t
+    integer :: tensors = 0, ocean = 0, damped = 0, shared = 0   !< numbers of constants, of water, of distances, of a share
+  end type more_t
 
 contains
 
-  !> media: numbers of an element for each of rho, lambda, mu; tensors: of anisotropic media, 0 or tensor_numbers; ocean: 0 or
-  !> nodes.
-  pure integer function Parts(per, media, tensors, ocean)
-    integer, intent(in) :: per, media, tensors, ocean
-    Parts = 2*(3*per + nodes) + others + 3*media + tensors + ocean
+  !> media: numbers of an element for each of rho, lambda, mu.
+  pure integer function Parts(per, media, more)
+    integer, intent(in) :: per, media
+    type(more_t), intent(in) :: more
+    Parts = 2*(3*per + nodes) + others + 3*media + more%tensors + more%ocean + more%damped + more%shared
   end function Parts
 
-  !> The window of a mesh of n elements in the box low .. high [m], without its medium.
-  pure subroutine ElementsOutline(n, low, high, window)
+  !> The window of a mesh of n elements in the box low .. high [m], without its medium; `shares`: of ranks that share the mesh.
+  pure subroutine ElementsOutline(n, low, high, window, shares)
     integer, intent(in) :: n
     real(dp), intent(in) :: low(3), high(3)
     type(window_t), intent(out) :: window
+    type(shares_t), intent(in), optional :: shares
     window%nx = 1
     window%ny = 1
     window%nz = n
+    if (present(shares)) then
+      window%ny = size(shares%start) - 1
+      window%nz = max(1, ShareMost(shares))
+    end if
     window%x0 = low(1)
     window%y0 = low(2)
     window%z0 = low(3)
     window%dx = high(1) - low(1)
-    window%dy = high(2) - low(2)
-    window%dz = (high(3) - low(3))/n
+    window%dy = (high(2) - low(2))/window%ny
+    window%dz = (high(3) - low(3))/window%nz
   end subroutine ElementsOutline
 
-  !> The medium of a window, or of a box of it.
-  subroutine ElementsFill(elements, window, error, box)
+  !> The medium of a window, or of a box of it. to_side: of each node, from absorbing sides where a layer there damps [m]. cut,
+  !> shares: of ranks that share the mesh.
+  subroutine ElementsFill(elements, window, error, box, to_side, cut, shares)
     type(elements_t), intent(in) :: elements
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(box_t), intent(in), optional :: box
+    real(dp), intent(in), optional :: to_side(:)
+    type(cut_t), intent(in), optional :: cut
+    type(shares_t), intent(in), optional :: shares
     type(box_t) :: wanted
-    real(sp), allocatable :: constants(:), ocean(:)
-    integer :: e, b, status
-    allocate (constants(merge(tensor_numbers, 0, allocated(elements%tensor))))
-    allocate (ocean(merge(nodes, 0, allocated(elements%ocean))))
+    type(more_t) :: more
+    real(sp), allocatable :: cell(:)
+    integer :: e, k, w, at, status
+    more%tensors = merge(tensor_numbers, 0, allocated(elements%tensor))
+    more%ocean = merge(nodes, 0, allocated(elements%ocean))
+    more%damped = merge(2*nodes, 0, present(to_side))
+    more%shared = merge(shared, 0, present(shares))
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
-    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), &
-                            Parts(elements%per, size(elements%rho, 1), size(constants), size(ocean))), stat=status)
+    allocate (window%medium(1, wanted%low(2):wanted%high(2), wanted%low(3):wanted%high(3), &
+                            Parts(elements%per, size(elements%rho, 1), more)), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory to send '//Str(wanted%high(3) - wanted%low(3) + 1)//' elements')
       return
     end if
-    b = 1
-    do e = wanted%low(3), wanted%high(3)
-      do while (elements%brick(b + 1) <= e)
-        b = b + 1
+    allocate (cell(size(window%medium, 4)))
+    do w = wanted%low(2), wanted%high(2)
+      do k = wanted%low(3), wanted%high(3)
+        e = k
+        cell = 0
+        if (present(shares)) e = Sent(shares, w, k)
+        at = 0
+        if (e > 0) call FillCell()
+        window%medium(1, w, k, :) = cell
       end do
-      if (size(constants) > 0) then
-        constants = 0
-        if (elements%tensor(e) > 0) constants = elements%relative(:, elements%tensor(e))
-      end if
-      if (size(ocean) > 0) ocean = elements%ocean(:, e)
-      window%medium(1, 1, e, :) = [Halves(reshape(elements%corner(:, :, e), [3*elements%per])), &
-                                   Halves(real(elements%node(:, e), dp)), &
-                                   real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp), &
-                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e), constants, &
-                                   ocean]
     end do
+
+  contains
+
+    subroutine FillCell()
+      integer :: b
+      b = BrickOf(elements%brick, e)
+      call Put(Halves(reshape(elements%corner(:, :, e), [3*elements%per])))
+      call Put(Halves(real(elements%node(:, e), dp)))
+      call Put(real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp))
+      call Put(elements%loss(:, e))
+      call Put(elements%rho(:, e))
+      call Put(elements%lambda(:, e))
+      call Put(elements%mu(:, e))
+      if (more%tensors > 0) then
+        if (elements%tensor(e) > 0) cell(at + 1:at + tensor_numbers) = elements%relative(:, elements%tensor(e))
+        at = at + tensor_numbers
+      end if
+      if (more%ocean > 0) call Put(elements%ocean(:, e))
+      if (present(to_side)) call Put(Halves(to_side(elements%node(:, e))))
+      if (.not. (present(cut) .and. present(shares))) return
+      call Put(real([cut%owner(e), e/split, modulo(e, split), shares%sides(e)/split, modulo(shares%sides(e), split), &
+                     e - elements%brick(b) + 1 + bricks*(elements%brick(b + 1) - elements%brick(b))], sp))
+      if (allocated(shares%colour)) cell(at + 1) = shares%colour(e)
+    end subroutine FillCell
+
+    subroutine Put(numbers)
+      real(sp), intent(in) :: numbers(:)
+      cell(at + 1:at + size(numbers)) = numbers
+      at = at + size(numbers)
+    end subroutine Put
   end subroutine ElementsFill
+
+  !> The element that layer k of share w holds, 0: none.
+  pure integer function Sent(shares, w, k) result(e)
+    type(shares_t), intent(in) :: shares
+    integer, intent(in) :: w, k
+    e = 0
+    if (shares%start(w) + k - 1 < shares%start(w + 1)) e = shares%list(shares%start(w) + k - 1)
+  end function Sent
+
+  !> The brick that has element e.
+  pure integer function BrickOf(brick, e) result(b)
+    integer, intent(in) :: brick(:), e
+    integer :: high, middle
+    b = 1
+    high = size(brick) - 1
+    do while (b < high)
+      middle = (b + high + 1)/2
+      if (brick(middle) <= e) b = middle
+      if (brick(middle) > e) high = middle - 1
+    end do
+  end function BrickOf
 
   !> Each number as the sum of two floats.
   pure function Halves(x) result(h)
@@ -100,29 +171,22 @@ contains
     end do
   end function KindsAsNumber
 
-  !> The elements of a window that came from rank 0. Fails where they are none.
-  subroutine ElementsFrom(window, elements, error)
+  !> The elements of a window that came from rank 0; `share`: of one that several ranks share, whose nodes are then those of these
+  !> elements alone. Fails where they are none.
+  subroutine ElementsFrom(window, elements, error, share)
     type(window_t), intent(in) :: window
     type(elements_t), intent(out) :: elements
     type(error_t), allocatable, intent(inout) :: error
-    integer, parameter :: shapes(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
-    integer :: n, e, per, media, tensors, ocean, at, s, digits, status
+    type(share_t), intent(out), optional :: share
+    type(more_t) :: more
+    integer :: n, per, media, at, e, s, w, digits, status
     real(sp) :: last
+    call Shapes(window, present(share), per, media, more)
     n = window%nz
-    per = 0
-    media = 1
-    tensors = 0
-    ocean = 0
-    if (allocated(window%medium)) then
-      do s = 0, 4*size(shapes, 2) - 1
-        associate (shape => shapes(:, s/4 + 1), more => merge([tensor_numbers, nodes], 0, [btest(s, 0), btest(s, 1)]))
-          if (size(window%medium, 4) /= Parts(shape(1), shape(2), more(1), more(2))) cycle
-          per = shape(1)
-          media = shape(2)
-          tensors = more(1)
-          ocean = more(2)
-        end associate
-      end do
+    w = 1
+    if (per > 0 .and. present(share)) then
+      w = lbound(window%medium, 2)
+      n = count(window%medium(1, w, :, size(window%medium, 4) - shared + 1) > 0)
     end if
     if (per == 0 .or. n < 1) then
       call Fail(error, 'the window holds no elements')
@@ -131,18 +195,20 @@ contains
     elements%n = n
     elements%per = per
     allocate (elements%corner(3, per, n), elements%node(nodes, n), elements%face(6, n), elements%rho(media, n), &
-              elements%lambda(media, n), elements%mu(media, n), elements%loss(2, n), stat=status)
+              elements%lambda(media, n), elements%mu(media, n), elements%loss(2, n), &
+              elements%to_side(nodes, merge(n, 0, more%damped > 0)), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory for '//Str(n)//' elements')
       return
     end if
+    if (more%damped == 0) deallocate (elements%to_side)
     allocate (elements%brick(0))
     last = -1
     do e = 1, n
-      associate (m => window%medium(1, 1, e, :))
+      associate (m => window%medium(1, w, e, :))
         elements%corner(:, :, e) = reshape(real(m(:3*per), dp) + m(3*per + 1:6*per), [3, per])
         at = 6*per
-        elements%node(:, e) = nint(real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes))
+        elements%node(:, e) = Whole(real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes), 0)
         at = at + 2*nodes
         digits = nint(m(at + 1))
         do s = 6, 1, -1
@@ -156,20 +222,88 @@ contains
         elements%rho(:, e) = m(at + 1:at + media)
         elements%lambda(:, e) = m(at + media + 1:at + 2*media)
         elements%mu(:, e) = m(at + 2*media + 1:at + 3*media)
+        at = at + 3*media + more%tensors + more%ocean
+        if (more%damped > 0) elements%to_side(:, e) = real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes)
       end associate
     end do
     elements%brick = [elements%brick, n + 1]
-    if (any(elements%node < 1) .or. any(elements%node > per*int(n, i8))) then
-      call Fail(error, 'the window has a node that is none')
-      return
+    if (present(share)) then
+      call ShareFrom(window, size(window%medium, 4) - shared, n, share, error)
+      call OwnNodes(elements%node)
     end if
+    if (any(elements%node < 1) .or. any(elements%node > per*int(n, i8))) &
+      call Fail(error, 'the window has a node that is none')
     elements%solid = count(elements%mu(1, :) > 0)
     if (any(elements%mu(1, elements%solid + 1:) > 0)) call Fail(error, 'the window has fluid before solid')
     if (allocated(error)) return
-    at = size(window%medium, 4) - ocean
-    if (ocean > 0) elements%ocean = transpose(window%medium(1, 1, :, at + 1:))
-    if (tensors > 0) call Anisotropic(window%medium(1, 1, :, at - tensors + 1:at), elements)
+    at = 6*per + 2*nodes + others + 3*media
+    if (more%ocean > 0) elements%ocean = transpose(window%medium(1, w, :n, at + more%tensors + 1:at + more%tensors + nodes))
+    if (more%tensors > 0) call Anisotropic(window%medium(1, w, :n, at + 1:at + more%tensors), elements)
   end subroutine ElementsFrom
+
+  !> What cells of so many numbers hold; per = 0: of no element, or none such as is `wanted`.
+  pure subroutine Shapes(window, wanted, per, media, more)
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: wanted                 !< shares
+    integer, intent(out) :: per, media
+    type(more_t), intent(out) :: more
+    integer, parameter :: shape(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
+    type(more_t) :: these
+    integer :: s
+    per = 0
+    media = 1
+    if (.not. allocated(window%medium)) return
+    if (size(window%medium, 1) /= 1 .or. size(window%medium, 2) /= 1 .or. lbound(window%medium, 3) /= 1) return
+    do s = 0, 8*size(shape, 2) - 1
+      these = more_t(merge(tensor_numbers, 0, btest(s, 0)), merge(nodes, 0, btest(s, 1)), merge(2*nodes, 0, btest(s, 2)), &
+                     merge(shared, 0, wanted))
+      if (size(window%medium, 4) /= Parts(shape(1, s/8 + 1), shape(2, s/8 + 1), these)) cycle
+      per = shape(1, s/8 + 1)
+      media = shape(2, s/8 + 1)
+      more = these
+    end do
+  end subroutine Shapes
+
+  !> Numbers of a share begin after number `before` of each cell.
+  subroutine ShareFrom(window, before, n, share, error)
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: before, n
+    type(share_t), intent(out) :: share
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: m(:, :)
+    integer, allocatable :: both(:)
+    allocate (m(n, shared), both(n))
+    m(:, :) = window%medium(1, lbound(window%medium, 2), :n, before + 1:before + shared)
+    share%owner = Whole(m(:, 1), 0)
+    share%number = Whole(split*m(:, 2) + m(:, 3), 0)
+    share%sides = Whole(split*m(:, 4) + m(:, 5), 0)
+    both(:) = Whole(m(:, 6), 0)
+    share%place = modulo(both, bricks)
+    share%brick = both/bricks
+    share%colour = Whole(m(:, 7), 0)
+    if (any(share%owner < 1) .or. any(share%owner > window%ny) .or. any(share%number(2:) <= share%number(:n - 1)) .or. &
+        any(share%number < share%place) .or. any(share%place < 1) .or. any(share%place > share%brick)) &
+      call Fail(error, 'the window has elements of no piece of a mesh')
+  end subroutine ShareFrom
+
+  !> Nodes of a mesh become those of some of its elements, numbered from 1 in the same order.
+  subroutine OwnNodes(node)
+    integer, intent(inout) :: node(:, :)
+    integer, allocatable :: all(:), order(:)
+    integer :: i, n, last
+    all = reshape(node, [size(node)])
+    call SortOrder(all, order)
+    n = 0
+    last = 0
+    do i = 1, size(order)
+      associate (this => all(order(i)))
+        if (i == 1 .or. this /= last) n = n + 1
+        last = this
+        this = merge(n, 0, this > 0)
+      end associate
+    end do
+    node = reshape(all, shape(node))
+  end subroutine OwnNodes
 
   !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic.
   subroutine Anisotropic(constants, elements)

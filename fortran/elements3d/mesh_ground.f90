@@ -5,7 +5,7 @@ module mesh_ground_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: ground_t, GroundMake, GroundAt, GroundLower
+  public :: ground_t, GroundMake, GroundAt, GroundLower, GroundEnds
 
   !> From where depths count: z = 0, the surface of the mesh above, the uppermost solid there.
   integer, parameter, public :: from_level = 0, from_surface = 1, from_seafloor = 2
@@ -20,6 +20,7 @@ module mesh_ground_m
   type :: ground_t
     integer :: n(2) = 0                             !< cells
     real(dp) :: low(2) = 0, d(2) = 1                !< corner of the grid, and its spacings [m]
+    real(dp) :: ends(3, 2) = 0                      !< of the box around the sides [m]
     real(dp) :: rounding = 0                        !< of a depth [m]
     integer, allocatable :: side(:, :)              !< element and side, (2, sides)
     integer, allocatable :: start(:), list(:)
@@ -40,6 +41,7 @@ contains
     allocate (low(3, m), high(3, m), ground%list(0))
     ground%n = max(1, int(sqrt(real(m, dp))))
     allocate (ground%start(product(ground%n) + 1), source=0)
+    ground%ends = spread([huge(1.0_dp), -huge(1.0_dp)], 1, 3)
     if (m == 0) return
     do s = 1, m
       call HexBox(elements%corner(:, :, ground%side(1, s)), low(:, s), high(:, s))
@@ -48,7 +50,7 @@ contains
     high = high + margin*(high - low)
     ground%low = minval(low(:2, :), 2)
     ground%d = max(maxval(high(:2, :), 2) - ground%low, tiny(1.0_dp))/ground%n
-    ground%rounding = 1.0e-9_dp*maxval(maxval(high, 2) - minval(low, 2))
+    call GroundEnds(ground, minval(low, 2), maxval(high, 2))
     do pass = 1, 2
       do s = 1, m
         do j = Cell(ground, 2, low(2, s)), Cell(ground, 2, high(2, s))
@@ -70,6 +72,14 @@ contains
       allocate (ground%list(ground%start(size(ground%start)) - 1))
     end do
   end subroutine GroundMake
+
+  !> The box around all sides, or around those of the whole mesh of which `ground` has some.
+  pure subroutine GroundEnds(ground, low, high)
+    type(ground_t), intent(inout) :: ground
+    real(dp), intent(in) :: low(3), high(3)
+    ground%ends = reshape([low, high], [3, 2])
+    ground%rounding = 1.0e-9_dp*max(0.0_dp, maxval(high - low))
+  end subroutine GroundEnds
 
   !> Sides that look up, of the outside of the mesh or of its solid.
   pure subroutine FindSides(elements, solid, side)

@@ -8,12 +8,13 @@
 !> engine as what has been released so far.
 module sem3d_m
   use band_weights_m, only: band_points
-  use element_finder_m, only: finder_t, FinderFind, FinderMake
-  use elements_m, only: elements_t, in_element
+  use element_finder_m, only: finder_t, FinderMake
+  use elements_m, only: elements_t, face_free, in_element
   use elements_ocean_m, only: OceanMass
-  use elements_cut_m, only: cut_t, CutWords, ElementsCut, touching
+  use elements_cut_m, only: cut_t, CutWords, touching
   use elements_pieces_m, only: piece_t, PieceMake
   use elements_points_m, only: ElementsNumber
+  use elements_share_m, only: share_t, ShareSums
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
   use elements_sponge_m, only: SpongeRates
   use elements_scheme_m, only: elements_scheme_t, points_of_element
@@ -24,22 +25,22 @@ module sem3d_m
   use gather_m, only: film_t, gather_t
   use gpu_ways_m, only: GpuWaysClose
   use hash_m, only: hash_t, HashAdd
-  use hexahedron_m, only: Determinant, HexAt, HexJacobian
+  use hexahedron_m, only: Determinant, HexJacobian
   use kinds_m, only: dp, i8, sp
   use meetings_m, only: meetings_t, MeetingsMake
-  use mesh_ground_m, only: from_seafloor, from_surface, ground_t, GroundLower, GroundMake
+  use mesh_ground_m, only: ground_t, GroundMake
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
-  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
-  use sem3d_engine_m, only: resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
-  use sem3d_variants_m, only: sem3d_variants, sums_t, Sem3dEngineNew, Sem3dKernels, Sem3dMemory, Sem3dSums
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dRecord, Sem3dSource
+  use sem3d_engine_m, only: phase_fluid, phase_solid, resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
+  use sem3d_variants_m, only: sem3d_variants, sums_t, Sem3dAffine, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
   use source3d_m, only: source_force, SourceNumbers
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   use zener_m, only: zener_mechanisms, ZenerTimes
   implicit none
   private
@@ -53,7 +54,9 @@ module sem3d_m
     integer :: axis = 3                           !< 1, 2, 3: across it; 0: of free sides; -1: of all elements
     real(dp) :: place = 0                         !< along the axis [m]
     logical :: top = .false.                      !< the uppermost points of the mesh
-    integer, allocatable :: element(:)            !< of each point, 0: outside; or elements, a side's or themselves
+    integer, allocatable :: element(:)            !< of each point, 0: outside or of others; or own elements, a side's or themselves
+    integer, allocatable :: owner(:)              !< of each point, the piece that has its element, 0: outside
+    integer, allocatable :: spot(:), at(:)        !< of each own side or element, which it is of all, and its place in pictures here
     real(dp), allocatable :: xi(:, :)             !< of the points of a plane, (3, points)
     integer, allocatable :: side(:)               !< of the elements
   end type plane_t
@@ -67,15 +70,19 @@ module sem3d_m
   type, extends(timeloop_t) :: sem3d_t
     class(sem3d_engine_t), allocatable :: engine
     type(sem3d_grid_t) :: grid
-    type(elements_t) :: elements
+    type(elements_t) :: elements                  !< of the mesh; of one that ranks compute together this one's share
     type(finder_t) :: finder
     type(meetings_t) :: meetings
     type(ground_t) :: surface, seafloor           !< the uppermost points of the mesh, of its solid (made where wanted)
     type(elements_scheme_t) :: own                !< what the scheme has of elements
     real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
-    type(cut_t) :: cut                            !< of a mesh that several ranks compute together,
-    type(piece_t) :: piece                        !< of which this rank has one
+    integer :: free_sides = 0                     !< of the whole mesh
+    integer :: all = 0                            !< elements of the whole mesh,
+    logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
+    type(cut_t) :: cut                            !< of a mesh that several ranks compute together: owners of the share's elements
+    type(share_t) :: share                        !< what else this rank knows of them
+    type(piece_t) :: piece                        !< and its piece, of points and elements of the share
     logical :: wide = .false.                     !< that has what a map of ground velocity needs
     integer, allocatable :: heard(:), part(:)     !< traces of the engine of a piece: receiver, and part of its sum
     integer :: turns = 0                          !< exchanges of sums so far
@@ -92,7 +99,8 @@ module sem3d_m
     procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
-    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, grouped
+    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, grouped, box => BoxOf
+    procedure, private :: partners_mine
     procedure, private :: band => Band
   end type sem3d_t
 
@@ -129,10 +137,11 @@ module sem3d_m
     end subroutine take_maps
 
     !> Elements of a fluid in which points of the map of ground velocity lie.
-    module subroutine MapElements(self, window, inside)
+    module subroutine MapElements(self, window, inside, error)
       class(sem3d_t), intent(inout) :: self
       type(window_t), intent(in) :: window
       logical, allocatable, intent(out) :: inside(:)
+      type(error_t), allocatable, intent(inout) :: error
     end subroutine MapElements
 
     ! --- sem3d_swaps.f90
@@ -162,6 +171,62 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine swap_once
 
+    ! --- sem3d_places.f90
+
+    !> Places in the mesh, whose depth counts `from` (mesh_ground.f90): the element of this rank's that has each, 0: another has it,
+    !> and the place in it; where it is [m], on all ranks. Fails where one lies outside.
+    module subroutine FindPlaces(self, what, asked, from, e, xi, used, error)
+      class(sem3d_t), intent(inout) :: self
+      character(*), intent(in) :: what
+      real(dp), intent(in) :: asked(:, :)
+      integer, intent(in) :: from
+      integer, intent(out) :: e(:)
+      real(dp), intent(out) :: xi(:, :), used(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FindPlaces
+
+    !> The points and weights around places in elements e as found; where ranks share the mesh all of them know these, a point by
+    !> its number here, 0 where the rank has it not. source: of receivers [m].
+    module subroutine MakePlaces(self, e, xi, x, place, error, source)
+      class(sem3d_t), intent(inout) :: self
+      integer, intent(in) :: e(:)
+      real(dp), intent(in) :: xi(:, :), x(:, :)
+      type(sem3d_place_t), intent(inout) :: place(:)
+      type(error_t), allocatable, intent(inout) :: error
+      real(dp), intent(in), optional :: source(3)
+    end subroutine MakePlaces
+
+    !> The same of regular points of a picture: elements of the share that have them, 0: none, and the pieces that do.
+    module subroutine FindPoints(self, x, top, plane, depth, error)
+      class(sem3d_t), intent(inout) :: self
+      real(dp), intent(in) :: x(:, :)
+      logical, intent(in) :: top
+      type(plane_t), intent(inout) :: plane
+      real(dp), intent(out) :: depth(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FindPoints
+
+    !> Numbers of which each rank knows its own, and the others of which are 0, to all; the largest of all ranks' to all.
+    module subroutine OfAll(self, x, error)
+      class(sem3d_t), intent(inout) :: self
+      real(dp), contiguous, intent(inout) :: x(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine OfAll
+
+    module subroutine Largest(self, x, error)
+      class(sem3d_t), intent(inout) :: self
+      real(dp), contiguous, intent(inout) :: x(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine Largest
+
+    !> The sides that look up, of the mesh or its solid.
+    module subroutine MakeGround(self, solid, ground, error)
+      class(sem3d_t), intent(inout) :: self
+      logical, intent(in) :: solid
+      type(ground_t), intent(out) :: ground
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeGround
+
     !> Entries of a source as the engine of this rank has its points; those that it has not are left out.
     module subroutine SourceHere(self, list, error)
       class(sem3d_t), intent(inout) :: self
@@ -175,12 +240,6 @@ module sem3d_m
       type(sem3d_list_t), intent(in) :: list
       type(error_t), allocatable, intent(inout) :: error
     end subroutine ReceiversHere
-
-    !> True if a place in an element may have points that this rank has.
-    pure module logical function Touches(self, element)
-      class(sem3d_t), intent(in) :: self
-      integer, intent(in) :: element
-    end function Touches
 
     !> The samples of all receivers, to the rank that gathers.
     module subroutine GatherSamples(self, raw, error)
@@ -225,6 +284,22 @@ contains
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
 
+  !> All layers of the window; of one that ranks share this rank's row.
+  subroutine BoxOf(self, scheme, window, box, error)
+    class(sem3d_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(box_t), intent(out) :: box
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. self%grouped()) return
+    if (window%ny /= self%partners%n) then
+      call Fail(error, 'the window is that of '//Str(window%ny)//' ranks, not of '//Str(self%partners%n))
+      return
+    end if
+    box%low(2) = self%partners%mine
+    box%high(2) = self%partners%mine
+  end subroutine BoxOf
+
   !> Elements, points and finder are kept while the window is the same.
   subroutine make_grid(self, window, error)
     class(sem3d_t), intent(inout), target :: self
@@ -233,31 +308,12 @@ contains
     type(sem3d_grid_t) :: grid
     real(dp) :: cells
     logical :: same, keeps
-    logical, allocatable :: wide(:)
-    type(sums_t) :: sums
     if (self%grouped()) call GpuWaysClose(self, error)
     if (allocated(error)) return
     same = window%serial > 0 .and. window%serial == self%medium
     if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
-    if (.not. same) then
-      call ElementsFrom(window, self%elements, error)
-      if (allocated(error)) return
-      if (self%own%attenuates) call ElementsUnrelax(self%elements, self%own%q_band, self%own%q_ref)
-      call ElementsNumber(self%elements)
-      call FinderMake(self%finder, self%elements%corner)
-      call GroundMake(self%elements, .false., self%surface)
-      self%seafloor = ground_t()
-      self%low = [window%x0, window%y0, window%z0]
-      call MeetingsMake(self%elements, self%meetings)
-      if (self%grouped()) then
-        self%wide = self%own%pgv
-        call MapElements(self, window, wide)
-        call ElementsCut(self%elements, self%partners%n, merge(self%own%relaxing, 0, self%own%attenuates), self%cut, error)
-        if (.not. allocated(error)) call Sem3dSums(self%scheme%variant, self%own%sum, self%elements, sums, error)
-        if (allocated(error)) return
-        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, sums, self%piece)
-      end if
-    end if
+    if (.not. same) call TakeElements(self, window, error)
+    if (allocated(error)) return
     if (self%grouped()) then
       grid = Sem3dGrid(self%piece%elements)
       grid%piece = self%piece%ways%piece
@@ -282,6 +338,69 @@ contains
     self%grid = grid
     if (allocated(error)) self%grid = sem3d_grid_t()
   end subroutine make_grid
+
+  !> The elements of a window, their points, and what finds places in them; where ranks share the mesh those of this one's share,
+  !> and its piece of them.
+  subroutine TakeElements(self, window, error)
+    class(sem3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: x(4)
+    integer :: e
+    if (self%grouped()) then
+      call ElementsFrom(window, self%elements, error, self%share)
+    else
+      call ElementsFrom(window, self%elements, error)
+    end if
+    if (allocated(error)) return
+    if (self%own%attenuates) call ElementsUnrelax(self%elements, self%own%q_band, self%own%q_ref)
+    call ElementsNumber(self%elements)
+    call FinderMake(self%finder, self%elements%corner)
+    call MakeGround(self, .false., self%surface, error)
+    self%seafloor = ground_t()
+    self%low = [window%x0, window%y0, window%z0]
+    call MeetingsMake(self%elements, self%meetings)
+    if (self%grouped()) self%cut%owner = self%share%owner
+    if (.not. self%grouped()) self%cut%owner = spread(1, 1, self%elements%n)
+    associate (own => self%cut%owner == self%partners_mine(), solid => self%elements%solid)
+      x = [count(own), count(own(:solid)), count(own(solid + 1:)), &
+           sum([(merge(count(self%elements%face(:, e) == face_free), 0, own(e)), e=1, self%elements%n)])]
+    end associate
+    if (.not. allocated(error)) call OfAll(self, x, error)
+    self%all = nint(x(1))
+    self%there = [x(2) > 0, x(3) > 0]
+    self%free_sides = nint(x(4))
+    if (self%grouped() .and. .not. allocated(error)) call TakePiece(self, window, error)
+  end subroutine TakeElements
+
+  subroutine TakePiece(self, window, error)
+    class(sem3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    logical, allocatable :: wide(:)
+    type(sums_t) :: sums
+    real(dp) :: x(3)
+    x(1) = count(self%cut%owner == self%partners%mine)
+    x(2) = -x(1)
+    x(3) = merge(0, 1, Sem3dAffine(self%elements))
+    call Largest(self, x, error)
+    self%cut%pieces = self%partners%n
+    self%cut%most = nint(x(1))
+    self%cut%least = -nint(x(2))
+    self%wide = self%own%pgv
+    if (.not. allocated(error)) call MapElements(self, window, wide, error)
+    if (.not. allocated(error)) &
+      call ShareSums(self%scheme%variant, self%own%sum, self%share, .not. x(3) > 0, sums, error)
+    if (allocated(error)) return
+    call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, sums, self%piece)
+  end subroutine TakePiece
+
+  !> The number of this rank among those that model the shot.
+  pure integer function partners_mine(self) result(mine)
+    class(sem3d_t), intent(in) :: self
+    mine = 1
+    if (self%grouped()) mine = self%partners%mine
+  end function partners_mine
 
   !> Memory of its GPU that an engine may take before it has lists of points and traces [bytes]; 0: not known.
   real(dp) function Room(grid, variant, scheme, traces) result(bytes)
@@ -346,27 +465,31 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(sem3d_list_t) :: list
-    type(sem3d_place_t) :: place
+    type(sem3d_place_t) :: place(1)
     real(sp), allocatable :: q(:, :)
-    real(dp) :: xi(3), x(3), mass, strongest
-    integer :: e
+    real(dp) :: asked(3, 1), xi(3, 1), x(3, 1), mass(1), strongest
+    integer :: e(1)
     if (self%grouped()) then
       call OpenWays(self, error)
       self%queues = self%linked                   ! else the host exchanges sums within steps
     end if
     if (allocated(error)) return
-    call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
+    asked(:, 1) = [self%shot%sx, self%shot%sy, self%shot%sz]
+    call FindPlaces(self, 'the source', asked, self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
-    self%shot%sx = x(1)
-    self%shot%sy = x(2)
-    self%shot%sz = x(3)
-    call Sem3dPlace(self%elements, self%meetings, e, xi, x, self%band(), place)
-    call Sem3dSource(list, place, self%own%source, error)
+    self%shot%sx = x(1, 1)
+    self%shot%sy = x(2, 1)
+    self%shot%sz = x(3, 1)
+    call MakePlaces(self, e, xi, x, place, error)
+    mass = 0
+    if (e(1) > 0) mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e(1)), xi(:, 1)))* &
+                         merge(self%elements%rho(1, e(1)), 1/self%elements%lambda(1, e(1)), e(1) <= self%elements%solid)
+    if (.not. allocated(error)) call OfAll(self, mass, error)
+    if (allocated(error)) return
+    call Sem3dSource(list, place(1), self%own%source, error)
     if (allocated(error)) return
     call Histories(self, q)
-    mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e), xi))*self%elements%rho(1, e)
-    if (e > self%elements%solid) mass = mass/self%elements%rho(1, e)/self%elements%lambda(1, e)
-    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass
+    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass(1)
     if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
       call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
                                                     strongest <= 0))//': check amplitude and moment')
@@ -398,34 +521,6 @@ contains
     Band = merge(self%scheme%fmax, 0.0_dp, self%scheme%exact_positions)
   end function Band
 
-  !> The element of a place, whose depth counts `from` (mesh_ground.f90), and the place in it.
-  subroutine Find(self, what, asked, from, e, xi, used, error)
-    class(sem3d_t), intent(inout) :: self
-    character(*), intent(in) :: what
-    real(dp), intent(in) :: asked(3)
-    integer, intent(in) :: from
-    integer, intent(out) :: e
-    real(dp), intent(out) :: xi(3), used(3)
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: away, place(3)
-    logical :: found
-    place = asked
-    found = .true.
-    if (from == from_seafloor .and. .not. allocated(self%seafloor%side)) call GroundMake(self%elements, .true., self%seafloor)
-    if (from == from_surface) call GroundLower(self%surface, self%elements%corner, place, found)
-    if (from == from_seafloor) call GroundLower(self%seafloor, self%elements%corner, place, found)
-    if (.not. found) call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(asked(1), 9)//', y = '// &
-                               Str(asked(2), 9)//' m lies beside the ground that its depth counts from')
-    if (allocated(error)) return
-    call FinderFind(self%finder, self%elements%corner, place, e, xi, away)
-    if (away > 0) then
-      call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(asked(1), 9)//', y = '//Str(asked(2), 9)// &
-                ', z = '//Str(asked(3), 9)//' m lies '//Str(away, 4)//' m outside of the mesh')
-      return
-    end if
-    used = HexAt(self%elements%corner(:, :, e), xi)
-  end subroutine Find
-
   !> All receivers of the first component, then of the next.
   subroutine make_receivers(self, window, error)
     class(sem3d_t), intent(inout), target :: self
@@ -435,28 +530,19 @@ contains
     type(sem3d_list_t) :: list
     type(sem3d_place_t) :: place(size(self%shot%rx))
     integer :: element(size(self%shot%rx)), c, r
-    real(dp) :: x(3, size(self%shot%rx)), xi(3, size(self%shot%rx))
+    real(dp), dimension(3, size(self%shot%rx)) :: asked, x, xi
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
-    do r = 1, size(self%shot%rx)
-      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], self%own%receivers_from, &
-                element(r), xi(:, r), x(:, r), error)
-      if (allocated(error)) return
-    end do
+    asked(1, :) = self%shot%rx
+    asked(2, :) = self%shot%ry
+    asked(3, :) = self%shot%rz
+    call FindPlaces(self, 'receiver', asked, self%own%receivers_from, element, xi, x, error)
+    if (allocated(error)) return
     self%shot%rx = x(1, :)
     self%shot%ry = x(2, :)
     self%shot%rz = x(3, :)
-    !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
-    do r = 1, size(self%shot%rx)
-      place(r)%solid = element(r) <= self%elements%solid
-      allocate (place(r)%point(0), place(r)%w(0, 0:3))
-      if (self%grouped()) then
-        if (.not. Touches(self, element(r))) cycle
-      end if
-      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), self%band(), place(r), &
-                      source=[self%shot%sx, self%shot%sy, self%shot%sz])
-    end do
-    !$omp end parallel do
+    call MakePlaces(self, element, xi, x, place, error, source=[self%shot%sx, self%shot%sy, self%shot%sz])
+    if (allocated(error)) return
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
         call Sem3dRecord(list, place(r), trim(names(c)), error)
@@ -485,7 +571,7 @@ contains
     if (self%chunk > 0) return
     ranks = 1
     if (self%grouped()) ranks = self%partners%n
-    self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates*ranks/(real(points_of_element, dp)*self%elements%n))))
+    self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates*ranks/(real(points_of_element, dp)*self%all))))
   end subroutine choose_chunk
 
   subroutine next_chunk(self, error)
@@ -567,7 +653,7 @@ contains
     type(gather_t), intent(inout) :: gather
     gather%sy = self%shot%sy
     gather%ry = self%shot%ry
-    gather%cells = real(points_of_element, dp)*self%elements%n
+    gather%cells = real(points_of_element, dp)*self%all
     gather%nsnap = size(self%film)
     if (allocated(gather%film)) deallocate (gather%film)
     if (gather%nsnap == 0) return
@@ -584,7 +670,7 @@ contains
     type(identity_t), intent(inout) :: identity
     integer :: e, f
     associate (m => self%elements, id => identity)
-      id%shape = Str(m%n)//' elements'
+      id%shape = Str(self%all)//' elements'
       call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points, self%own%sum])
       call HashAdd(id%grid, self%scheme%dt)
       if (self%grouped()) call HashAdd(id%grid, [self%partners%n, self%piece%mine, self%grid%points, self%cut%owner])
@@ -656,7 +742,7 @@ contains
     type(elements_scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer :: n
-    n = window%nz
+    n = scheme%of_mesh(window)
     if (scheme%ranks > 1) n = min(n, 1 + int(touching*n/scheme%ranks))
     grid%elements = n
     grid%solid = n

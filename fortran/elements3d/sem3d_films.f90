@@ -8,18 +8,18 @@
 submodule(sem3d_m) sem3d_films
   use anisotropy_m, only: AnisoMatrix, voigt
   use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
-  use element_finder_m, only: FinderInside
   use elements_m, only: along, face_free, on_face
   use elements_tensors_m, only: TensorOf
   use gather_m, only: film_missing
   use gll_m, only: gll_d
-  use hexahedron_m, only: hex_side_point, HexJacobians, HexPoints, HexWeights, Inverse
-  use mesh_ground_m, only: GroundAt
+  use hexahedron_m, only: hex_side_point, HexAt, HexJacobians, HexPoints, HexWeights, Inverse
+  use sem3d_components_m, only: Sem3dPlace
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx, sem3d_map_t
   implicit none
 
   integer, parameter :: maps = 3                 !< horizontal, vertical, vector
   character(*), parameter :: letters = 'xyz'
+  integer, parameter :: split = 4096             !< a number of a side or an element in two parts, each of which a float holds
 
   !> Copies of those fields of the engine that a picture needs.
   type :: fields_t
@@ -51,13 +51,14 @@ contains
       deallocate (self%plane, self%film)
       allocate (self%plane(size(planes)), self%film(self%films))
       do p = 1, size(planes)
-        call MakePlane(self, trim(planes(p)), self%plane(p))
+        call MakePlane(self, trim(planes(p)), self%plane(p), error)
+        if (allocated(error)) return
         do f = 1, size(fields)
           self%frame = [self%frame, frame_t(p, trim(fields(f)))]
           call NewFilm(self, trim(planes(p)), self%plane(p), trim(fields(f)), self%film(size(self%frame)))
         end do
       end do
-      self%later = any(fields == 'p') .and. self%elements%n > self%elements%solid
+      self%later = any(fields == 'p') .and. self%there(phase_fluid)
       if (self%later) self%pictures = min(self%pictures, (self%scheme%nt - 1 - self%first_picture)/self%every + 1)
       self%film%nt = self%pictures
     end if
@@ -69,8 +70,8 @@ contains
       if (self%plane(p)%axis < 1) call PlaceFilms(self, self%plane(p))
     end do
     if ((self%own%pgv .and. OnTop(self)) .or. any([(self%plane(p)%top, p=1, size(self%plane))])) then
-      call MakePlane(self, 'top', ground, depth)
-      call GroundFilm(self, depth)
+      call MakePlane(self, 'top', ground, error, depth)
+      if (.not. allocated(error)) call GroundFilm(self, depth)
     end if
     if (.not. allocated(error)) call self%room_for_films('snapshot_dx', error)
     if (allocated(error)) return
@@ -87,52 +88,77 @@ contains
     allocate (inside(self%elements%n), source=.false.)
     if (.not. self%own%pgv) return
     call PicturePoints(window, self%own%spacing, self%first_point, self%nf)
-    call MapPlane(self, plane)
-    inside(pack(plane%element, plane%element > self%elements%solid)) = .true.
+    call MapPlane(self, plane, error)
+    if (.not. allocated(error)) inside(pack(plane%element, plane%element > self%elements%solid)) = .true.
   end procedure MapElements
 
   ! --- where pictures are ----------------------------------------------------------------------------------------------------
 
   !> The elements of the points of a plane; of the top the depths too, missing where there is no mesh. A surface has sides, a volume
-  !> elements.
-  subroutine MakePlane(self, word, plane, depth)
-    class(sem3d_t), intent(in) :: self
+  !> elements, of those that this rank computes.
+  subroutine MakePlane(self, word, plane, error, depth)
+    class(sem3d_t), intent(inout) :: self
     character(*), intent(in) :: word
     type(plane_t), intent(out) :: plane
+    type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable, intent(out), optional :: depth(:, :)
-    real(dp) :: x(3), place, level
-    integer :: n(2), across(2), i, j, e, s, m
+    real(dp), allocatable :: x(:, :), level(:)
+    integer :: n(2), across(2), i, j
     plane%top = word == 'top'
-    call PicturePlane(word, plane%axis, place)
-    plane%place = place
+    call PicturePlane(word, plane%axis, plane%place)
     if (plane%axis < 1) then
-      plane%element = [(e, e=1, merge(0, self%elements%n, plane%axis == 0))]
-      if (plane%axis == 0) then
-        plane%element = [((e, s=1, count(self%elements%face(:, e) == face_free)), e=1, self%elements%n)]
-        plane%side = [(pack([(s, s=1, 6)], self%elements%face(:, e) == face_free), e=1, self%elements%n)]
-      end if
+      call MeshPlane(self, plane)
       return
     end if
     across = pack([1, 2, 3], [1, 2, 3] /= plane%axis)
     n = self%nf(across)
-    allocate (plane%element(product(n)), plane%xi(3, product(n)))
-    if (present(depth)) allocate (depth(n(1), n(2)), source=film_missing)
-    !$omp parallel do private(i, x, level, m) schedule(dynamic) num_threads(self%team%threads)
+    allocate (x(3, product(n)), level(product(n)))
+    x = plane%place
     do j = 1, n(2)
       do i = 1, n(1)
-        m = i + n(1)*(j - 1)
-        x = place
-        x(across) = self%first_point(across) + ([i, j] - 1)*self%own%spacing
-        if (plane%top) then
-          call GroundAt(self%surface, self%elements%corner, x(1), x(2), plane%element(m), plane%xi(:, m), level)
-          if (present(depth) .and. plane%element(m) > 0) depth(i, j) = real(level, sp)
-        else
-          call FinderInside(self%finder, self%elements%corner, x, plane%element(m), plane%xi(:, m))
-        end if
+        x(across, i + n(1)*(j - 1)) = self%first_point(across) + ([i, j] - 1)*self%own%spacing
       end do
     end do
-    !$omp end parallel do
+    call FindPoints(self, x, plane%top, plane, level, error)
+    if (present(depth)) depth = reshape(merge(real(min(level, real(film_missing, dp)), sp), film_missing, plane%owner > 0), n)
   end subroutine MakePlane
+
+  !> The free sides of the elements that this rank computes, or these elements, and which they are of all. Pictures of the rank that
+  !> gathers have room for all, those of others for their own.
+  subroutine MeshPlane(self, plane)
+    class(sem3d_t), intent(in) :: self
+    type(plane_t), intent(inout) :: plane
+    integer, allocatable :: own(:), before(:)
+    integer :: e, m, s
+    own = pack([(e, e=1, self%elements%n)], self%cut%owner == self%partners_mine())
+    if (plane%axis < 0) then
+      plane%element = own
+      plane%spot = own
+      if (self%grouped()) plane%spot = self%share%number(own)
+    else
+      associate (free => self%elements%face(:, own) == face_free)
+        plane%element = [((own(m), s=1, count(free(:, m))), m=1, size(own))]
+        plane%side = [(pack([(s, s=1, 6)], free(:, m)), m=1, size(own))]
+        plane%spot = [(m, m=1, size(plane%element))]
+        if (self%grouped()) then
+          before = self%share%sides(own)
+          plane%spot = [((before(m) + s, s=1, count(free(:, m))), m=1, size(own))]
+        end if
+      end associate
+    end if
+    plane%at = plane%spot
+    if (.not. self%gathers()) plane%at = [(m, m=1, size(plane%spot))]
+  end subroutine MeshPlane
+
+  !> Points of a side or an element, and how many of these a picture has here.
+  pure function MeshShape(self, plane) result(n)
+    class(sem3d_t), intent(in) :: self
+    type(plane_t), intent(in) :: plane
+    integer :: n(2)
+    n = [in_element, self%all]
+    if (plane%axis == 0) n = [on_face, self%free_sides]
+    if (.not. self%gathers()) n(2) = size(plane%element)
+  end function MeshShape
 
   !> True if the maps are of the top, not of a plane.
   pure logical function OnTop(self)
@@ -168,8 +194,7 @@ contains
     else
       film%about = film%about//' at the points of '//trim(merge('the free sides', 'all elements  ', plane%axis == 0))
     end if
-    film%n = [in_element, self%elements%n]
-    if (plane%axis == 0) film%n = [on_face, size(plane%element)]
+    if (plane%axis < 1) film%n = MeshShape(self, plane)
     if (plane%axis > 0) film%n = pack(self%nf, [1, 2, 3] /= plane%axis)
   end subroutine NewFilm
 
@@ -220,8 +245,7 @@ contains
       film%about = letters(a:a)//' of the points of '//trim(merge('free sides', 'elements  ', plane%axis == 0))
       film%unit = 'm'
       film%axis = plane%axis
-      film%n = [in_element, self%elements%n]
-      if (plane%axis == 0) film%n = [on_face, size(plane%element)]
+      film%n = MeshShape(self, plane)
       film%place = self%low(a)
       self%film = [self%film, film]
     end do
@@ -232,28 +256,36 @@ contains
     type(plane_t), intent(in) :: plane
     real(dp) :: x(3, in_element)
     integer :: first, m, a
-    do first = 1, size(self%film)
-      if (self%film(first)%name == trim(merge('surface_x', 'volume_x ', plane%axis == 0))) exit
-    end do
+    first = FirstPlaces(self, plane)
     do m = 1, size(plane%element)
       call HexPoints(self%elements%corner(:, :, plane%element(m)), x)
       do a = 1, 3
         associate (film => self%film(first + a - 1))
-          if (plane%axis == 0) film%a(:, m, 1) = real(x(a, hex_side_point(:, plane%side(m))) - film%place, sp)
-          if (plane%axis < 0) film%a(:, m, 1) = real(x(a, :) - film%place, sp)
+          if (plane%axis == 0) film%a(:, plane%at(m), 1) = real(x(a, hex_side_point(:, plane%side(m))) - film%place, sp)
+          if (plane%axis < 0) film%a(:, plane%at(m), 1) = real(x(a, :) - film%place, sp)
         end associate
       end do
     end do
   end subroutine FillPlaces
 
-  !> The points of the map.
-  subroutine MapPlane(self, plane)
+  !> Which film has the x of the points of a surface or volume; those of y and z follow.
+  pure integer function FirstPlaces(self, plane) result(first)
     class(sem3d_t), intent(in) :: self
+    type(plane_t), intent(in) :: plane
+    do first = 1, size(self%film)
+      if (self%film(first)%name == trim(merge('surface_x', 'volume_x ', plane%axis == 0))) exit
+    end do
+  end function FirstPlaces
+
+  !> The points of the map.
+  subroutine MapPlane(self, plane, error)
+    class(sem3d_t), intent(inout) :: self
     type(plane_t), intent(out) :: plane
+    type(error_t), allocatable, intent(inout) :: error
     if (OnTop(self)) then
-      call MakePlane(self, 'top', plane)
+      call MakePlane(self, 'top', plane, error)
     else
-      call MakePlane(self, 'z'//Str(self%own%pgv_depth, 17), plane)
+      call MakePlane(self, 'z'//Str(self%own%pgv_depth, 17), plane, error)
     end if
   end subroutine MapPlane
 
@@ -261,8 +293,8 @@ contains
   pure logical function Mine(self, element)
     class(sem3d_t), intent(in) :: self
     integer, intent(in) :: element
-    Mine = .true.
-    if (self%grouped()) Mine = self%cut%owner(element) == self%piece%mine
+    Mine = element > 0
+    if (Mine) Mine = self%cut%owner(element) == self%partners_mine()
   end function Mine
 
   !> The engine keeps the largest velocities at the points of the map that lie in the mesh.
@@ -273,7 +305,8 @@ contains
     type(sem3d_place_t) :: place
     type(error_t), allocatable :: failed
     integer :: p, m, c, e
-    call MapPlane(self, self%map_plane)
+    call MapPlane(self, self%map_plane, error)
+    if (allocated(error)) return
     associate (at => self%map_plane%element)
       self%map_number = pack([(p, p=1, size(at))], at > 0)
       self%map_number = pack(self%map_number, [(Mine(self, at(self%map_number(p))), p=1, size(self%map_number))])
@@ -409,9 +442,8 @@ contains
       last = 0
       do i = 1, size(a, 1)
         e = plane%element(i + size(a, 1)*(j - 1))
-        if (e == 0) a(i, j) = film_missing
-        if (e == 0 .or. (rest .and. e <= self%elements%solid)) cycle
-        if (.not. Mine(self, e)) cycle
+        if (plane%owner(i + size(a, 1)*(j - 1)) == 0) a(i, j) = film_missing
+        if ((rest .and. e <= self%elements%solid) .or. .not. Mine(self, e)) cycle
         if (e /= last) call ElementValues(self, fields, e, field, values)
         last = e
         call HexWeights(plane%xi(:, i + size(a, 1)*(j - 1)), w)
@@ -432,12 +464,14 @@ contains
     real(dp) :: values(in_element)
     integer :: m, e
     !$omp parallel do private(e, values) num_threads(self%team%threads)
-    do m = 1, size(a, 2)
+    do m = 1, size(plane%element)
       e = plane%element(m)
-      if ((rest .and. e <= self%elements%solid) .or. .not. Mine(self, e)) cycle
+      if (rest .and. e <= self%elements%solid) cycle
       call ElementValues(self, fields, e, field, values)
-      if (plane%axis < 0) a(:, m) = Picture(self, rest, values, a(:, m))
-      if (plane%axis == 0) a(:, m) = Picture(self, rest, values(hex_side_point(:, plane%side(m))), a(:, m))
+      associate (picture_of => a(:, plane%at(m)))
+        if (plane%axis < 0) picture_of = Picture(self, rest, values, picture_of)
+        if (plane%axis == 0) picture_of = Picture(self, rest, values(hex_side_point(:, plane%side(m))), picture_of)
+      end associate
     end do
     !$omp end parallel do
   end subroutine TakeMesh
@@ -535,7 +569,7 @@ contains
       whole = film_missing
       whole(self%map_number) = scale(map(:, m), self%exponent2)
       self%film(self%films + m)%a(:, :, 1) = reshape(whole, self%nf(:2))
-      if (self%grouped()) call GatherFilm(self, self%map_plane%element, 1, self%film(self%films + m)%a(:, :, 1), error)
+      if (self%grouped()) call GatherFilm(self, self%map_plane, self%film(self%films + m)%a(:, :, 1), error)
     end do
   end procedure take_maps
 
@@ -543,43 +577,80 @@ contains
   subroutine GatherFilms(self, error)
     class(sem3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    integer :: f, k
+    integer :: f, k, p, first
     do f = 1, self%films
       associate (plane => self%plane(self%frame(f)%plane))
         do k = 1, self%taken
-          call GatherFilm(self, plane%element, merge(1, size(self%film(f)%a, 1), plane%axis > 0), self%film(f)%a(:, :, k), error)
+          if (plane%axis > 0) call GatherFilm(self, plane, self%film(f)%a(:, :, k), error)
+          if (plane%axis < 1) call GatherMesh(self, plane, self%film(f)%a(:, :, k), error)
         end do
       end associate
     end do
+    do p = 1, size(self%plane)
+      if (self%plane(p)%axis > 0) cycle
+      first = FirstPlaces(self, self%plane(p))
+      do f = first, first + 2
+        call GatherMesh(self, self%plane(p), self%film(f)%a(:, :, 1), error)
+      end do
+    end do
   end subroutine GatherFilms
 
-  !> A picture whose numbers `each` and `each` are of the elements listed, 0: of none.
-  subroutine GatherFilm(self, element, each, a, error)
+  !> A picture of regular points.
+  subroutine GatherFilm(self, plane, a, error)
     class(sem3d_t), intent(inout) :: self
-    integer, intent(in) :: element(:), each
+    type(plane_t), intent(in) :: plane
     real(sp), intent(inout) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    real(sp) :: picture(each, size(element))
+    real(sp) :: picture(size(plane%owner))
     real(sp), allocatable :: got(:)
     integer, allocatable :: count(:)
-    integer :: owner(size(element)), p, m, at
+    integer :: p, m, at
     if (allocated(error)) return
-    owner = 0
-    do m = 1, size(element)
-      if (element(m) > 0) owner(m) = self%cut%owner(element(m))
-    end do
     picture = reshape(a, shape(picture))
-    call self%partners%collect(pack(picture, spread(owner == self%piece%mine, 1, each)), got, count, error)
+    call self%partners%collect(pack(picture, plane%owner == self%piece%mine), got, count, error)
     if (allocated(error) .or. .not. self%gathers()) return
     at = 0
     do p = 1, self%partners%n
-      do m = 1, size(element)
-        if (owner(m) /= p) cycle
-        picture(:, m) = got(at + 1:at + each)
-        at = at + each
+      do m = 1, size(picture)
+        if (plane%owner(m) /= p) cycle
+        at = at + 1
+        picture(m) = got(at)
       end do
     end do
     a = reshape(picture, shape(a))
   end subroutine GatherFilm
+
+  !> A picture of sides or elements: which they are of all, each as two numbers that a float holds, then their values.
+  subroutine GatherMesh(self, plane, a, error)
+    class(sem3d_t), intent(inout) :: self
+    type(plane_t), intent(in) :: plane
+    real(sp), intent(inout) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: got(:), spots(:)
+    integer, allocatable :: count(:)
+    integer :: m, each
+    if (allocated(error)) return
+    each = size(a, 1)
+    call self%partners%collect([real(plane%spot/split, sp), real(modulo(plane%spot, split), sp)], spots, count, error)
+    if (.not. allocated(error)) &
+      call self%partners%collect([(a(:, plane%at(m)), m=1, size(plane%at))], got, count, error)
+    if (allocated(error) .or. .not. self%gathers()) return
+    call PutMesh(each, count/each, spots, got, a)
+  end subroutine GatherMesh
+
+  !> Those of all ranks, of so many sides or elements each.
+  pure subroutine PutMesh(each, n, spots, got, a)
+    integer, intent(in) :: each, n(:)
+    real(sp), intent(in) :: spots(:), got(:)
+    real(sp), intent(inout) :: a(:, :)
+    integer :: p, m, at
+    at = 0
+    do p = 1, size(n)
+      do m = 1, n(p)
+        a(:, split*nint(spots(2*at + m)) + nint(spots(2*at + n(p) + m))) = got(each*(at + m - 1) + 1:each*(at + m))
+      end do
+      at = at + n(p)
+    end do
+  end subroutine PutMesh
 
 end submodule sem3d_films

@@ -9,7 +9,7 @@ submodule(sem3d_m) sem3d_swaps
   use iso_c_binding, only: c_funloc, c_null_funptr
   use partners_m, only: carried_words, halo_mpi, traffic_t
   use receiver_sum_m, only: receiver_parts
-  use sem3d_engine_m, only: part_inside, part_rim, part_shared, phase_fluid, phase_solid
+  use sem3d_engine_m, only: part_inside, part_rim, part_shared
   use shared_sums_m, only: header, SumsGather
   use travelling_m, only: MessagesOn, travelling
   implicit none
@@ -54,8 +54,8 @@ contains
       return
     end if
     do it = self%steps + 1, self%steps + n
-      call Phase(self, it, phase_fluid, self%elements%n > self%elements%solid, error)
-      call Phase(self, it, phase_solid, self%elements%solid > 0, error)
+      call Phase(self, it, phase_fluid, self%there(phase_fluid), error)
+      call Phase(self, it, phase_solid, self%there(phase_solid), error)
       if (allocated(error)) return
     end do
   end procedure do_steps
@@ -91,7 +91,7 @@ contains
     integer :: phase
     n = 0
     do phase = phase_fluid, phase_solid, -1
-      if (merge(self%elements%n > self%elements%solid, self%elements%solid > 0, phase == phase_fluid)) then
+      if (self%there(phase)) then
         call Send(self, phase, error)
         call Receive(self, phase, error)
         n = n + 1
@@ -154,17 +154,6 @@ contains
 
   ! --- source and receivers -------------------------------------------------------------------------------------------------
 
-  module procedure Touches
-    integer :: c, m
-    Touches = .true.
-    do c = 1, 8
-      do m = self%meetings%start(self%elements%node(c, element)), self%meetings%start(self%elements%node(c, element) + 1) - 1
-        if (any(self%piece%place(self%elements%at(:, self%meetings%list(m))) > 0)) return
-      end do
-    end do
-    Touches = .false.
-  end procedure Touches
-
   module procedure SourceHere
     logical :: here(list%n)
     integer :: n
@@ -172,9 +161,9 @@ contains
       call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
       return
     end if
-    here = self%piece%place(list%point) > 0
+    here = list%point > 0
     n = count(here)
-    call self%engine%source(1, pack(list%field, here), pack(self%piece%place(list%point), here), spread(1, 1, n), &
+    call self%engine%source(1, pack(list%field, here), pack(list%point, here), spread(1, 1, n), &
                             pack(list%w, here), error)
   end procedure SourceHere
 
@@ -190,7 +179,7 @@ contains
     if (.not. allocated(list%w)) then
       allocate (at(0))
     else
-      at = self%piece%place(list%point)
+      at = list%point
     end if
     mine = at > 0
     do m = 1, size(at)
@@ -256,7 +245,7 @@ contains
       x(2, :, all%mine) = all%latency
       x(3, :, all%mine) = all%rate
     end associate
-    call OfAll(self, x, error)
+    call OfAllFigures(self, x, error)
     if (allocated(error) .or. .not. self%gathers()) return
     do p = 1, self%partners%n
       do w = p + 1, self%partners%n
@@ -279,7 +268,7 @@ contains
       x(2, :, all%mine) = real(all%traffic%messages, dp)
       x(3, :, all%mine) = all%traffic%seconds
     end associate
-    call OfAll(self, x, error)
+    call OfAllFigures(self, x, error)
     if (allocated(error) .or. .not. self%gathers() .or. self%steps == 0) return
     lines = ''
     do p = 1, self%partners%n
@@ -301,16 +290,15 @@ contains
     end function Figures
   end procedure exchanged
 
-  !> Numbers of which each rank knows its own, and the others of which are 0, to all.
-  subroutine OfAll(self, x, error)
+  subroutine OfAllFigures(self, x, error)
     class(sem3d_t), intent(inout) :: self
     real(dp), intent(inout) :: x(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: flat(size(x))
     flat = reshape(x, [size(x)])
-    call self%partners%total(flat, error)
+    call OfAll(self, flat, error)
     x = reshape(flat, shape(x))
-  end subroutine OfAll
+  end subroutine OfAllFigures
 
   subroutine AddLine(text, more)
     character(:), allocatable, intent(inout) :: text

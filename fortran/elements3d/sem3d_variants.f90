@@ -12,7 +12,8 @@ module sem3d_variants_m
   use variants_m, only: variants_t
   implicit none
   private
-  public :: sem3d_variants, sums_t, Sem3dKernels, Sem3dEngineNew, Sem3dMemory, Sem3dSums
+  public :: sem3d_variants, sums_t, Sem3dKernels, Sem3dEngineNew, Sem3dMemory, Sem3dSums, Sem3dColours, Sem3dBricks, &
+            Sem3dByColour, Sem3dAffine
 
   type, extends(variants_t) :: sem3d_variants_t
   contains
@@ -64,31 +65,64 @@ contains
     call EngineName(engine, sem3d_variants, name, error)
   end subroutine Sem3dEngineNew
 
-  !> `sum`: as in sem3d_grid_t. Points of the mesh are numbered.
+  !> Of a whole mesh; `sum`: as in sem3d_grid_t.
   subroutine Sem3dSums(name, sum, mesh, sums, error)
     character(*), intent(in) :: name
     integer, intent(in) :: sum
     type(elements_t), intent(in) :: mesh
     type(sums_t), intent(out) :: sums
     type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: brick(:)
+    brick = mesh%brick
+    call Sem3dBricks(name, brick, error)
+    call move_alloc(brick, sums%brick)
+    if (.not. sem3d_variants%needs_gpu(name) .or. allocated(error)) return
+    sums%piece = 1
+    if (Sem3dAffine(mesh)) sums%piece = 2
+    if (Sem3dByColour(name, sum)) call Sem3dColours(mesh, sums%colour, error)
+  end subroutine Sem3dSums
+
+  !> All elements have 8 nodes and affine maps.
+  logical function Sem3dAffine(mesh) result(affine)
+    type(elements_t), intent(in) :: mesh
+    affine = mesh%per == 8
+    if (affine) affine = sem3d_affine(mesh%n, mesh%corner) == 1
+  end function Sem3dAffine
+
+  !> True where pieces on this variant add in the order of colours.
+  logical function Sem3dByColour(name, sum) result(yes)
+    character(*), intent(in) :: name
+    integer, intent(in) :: sum
     integer, parameter :: by_colour = 1
+    yes = sem3d_variants%needs_gpu(name) .and. sum == by_colour .and. name /= 'tuned'
+  end function Sem3dByColour
+
+  !> The bricks of a mesh, as in elements_t, become those of its pieces on a variant: each is cut for itself.
+  subroutine Sem3dBricks(name, brick, error)
+    character(*), intent(in) :: name
+    integer, allocatable, intent(inout) :: brick(:)
+    type(error_t), allocatable, intent(inout) :: error
     integer, allocatable :: cut(:)
     integer :: n, rc
-    sums%brick = mesh%brick
     if (.not. sem3d_variants%needs_gpu(name)) return
-    allocate (cut(mesh%n + 1))
-    rc = sem3d_bricks(CString(name), size(mesh%brick) - 1, mesh%brick - 1, n, cut)
+    allocate (cut(brick(size(brick))))
+    rc = sem3d_bricks(CString(name), size(brick) - 1, brick - 1, n, cut)
     call FailFromC(rc, error)
-    if (allocated(error)) return
-    sums%brick = cut(:n + 1) + 1
-    sums%piece = 1
-    if (mesh%per == 8) sums%piece = 1 + sem3d_affine(mesh%n, mesh%corner)
-    if (sum /= by_colour .or. name == 'tuned') return
-    allocate (sums%colour(mesh%n))
-    rc = sem3d_paint(mesh%solid, mesh%at - 1, 0, mesh%solid_points, sums%colour)
-    if (rc == 0) rc = sem3d_paint(mesh%n - mesh%solid, mesh%at(:, mesh%solid + 1:) - 1, mesh%solid_points, mesh%points, &
-                                  sums%colour(mesh%solid + 1:))
+    if (.not. allocated(error)) brick = cut(:n + 1) + 1
+  end subroutine Sem3dBricks
+
+  !> The colours of the elements of a whole mesh: those that share a node have different ones.
+  subroutine Sem3dColours(mesh, colour, error)
+    type(elements_t), intent(in) :: mesh
+    integer, allocatable, intent(out) :: colour(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rc
+    allocate (colour(mesh%n))
+    associate (solid => mesh%solid, nodes => maxval(mesh%node))
+      rc = sem3d_paint(solid, 8, mesh%node - 1, nodes, colour)
+      if (rc == 0) rc = sem3d_paint(mesh%n - solid, 8, mesh%node(:, solid + 1:) - 1, nodes, colour(solid + 1:))
+    end associate
     call FailFromC(rc, error)
-  end subroutine Sem3dSums
+  end subroutine Sem3dColours
 
 end module sem3d_variants_m

@@ -111,6 +111,7 @@ contains
     type(job_t) :: job
     type(shot_t) :: shot
     type(window_t) :: window
+    class(scheme_t), allocatable :: alone
     type(gather_t) :: gather
     real(dp) :: from, to, cells, most
     logical :: piece
@@ -121,7 +122,9 @@ contains
     if (gpu .and. scheme%ranks > 1) most = SurveyCells(survey, shot, error)/scheme%ranks   ! one GPU may hold no more
     call Shrink(survey, scheme, most, job, shot, piece, error)
     from = host_seconds()
-    if (.not. allocated(error)) call survey%physics%window(job, scheme, shot, .true., window, error)
+    allocate (alone, source=scheme)
+    alone%ranks = 1                               ! the shot is tried on this rank: it has the whole window
+    if (.not. allocated(error)) call survey%physics%window(job, alone, shot, .true., window, error)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return

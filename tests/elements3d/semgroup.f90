@@ -4,6 +4,7 @@
 module semgroup_m
   use check_m, only: Claim, Done
   use device_c, only: device_count, device_use
+  use elements_m, only: elements_t
   use elements_scheme_m, only: elements_scheme_t
   use error_m, only: error_t, FailFromC
   use group_m, only: group_t, GroupAgree, GroupFree, GroupNew, GroupShotBegins
@@ -12,7 +13,7 @@ module semgroup_m
   use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use sem3d_m, only: sem3d_t
-  use semjob_m, only: SemJob
+  use semjob_m, only: SemJob, SemShare
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
   use text_m, only: Str
@@ -29,7 +30,8 @@ module semgroup_m
     logical :: gpu = .false.                !< ranks compute on GPUs, which may be one and the same
   end type groups_t
 
-  type(window_t) :: window
+  type(window_t) :: whole_window
+  type(elements_t) :: mesh
   type(elements_scheme_t) :: scheme
   type(shot_t) :: shot
 
@@ -65,7 +67,7 @@ contains
     if (allocated(error)) call Claim(.false., 'rank '//Str(role%rank)//' has a GPU: '//error%message)
     call Barrier(role%world)                  ! GPUs may take seconds to begin
     do v = 1, size(groups%variants)
-      call SemJob(window, scheme, shot)
+      call SemJob(whole_window, scheme, shot, mesh)
       scheme%variant = trim(groups%variants(v))
       scheme%snapshot = 60*scheme%dt
       scheme%nt = min(scheme%nt, 150)
@@ -137,10 +139,13 @@ contains
     real(dp), intent(out), optional :: bytes(2)
     type(sem3d_t), target :: solver, before
     type(time_position_t) :: position
+    type(window_t) :: window
     real(sp), allocatable :: raw(:, :), saved(:)
     logical :: finished
     integer :: f, w, phase, out, in
+    window = whole_window
     if (present(group)) then
+      call SemShare(mesh, scheme, group%n, group%mine, window)
       solver%partners => group
       before%partners => group
       call GroupShotBegins(group)

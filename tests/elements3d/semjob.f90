@@ -1,10 +1,12 @@
 !> A small shot of spectral elements, as a solver gets it: water over rock, a double couple below, pictures and maps.
 module semjob_m
   use check_m, only: ClaimFine
+  use elements_cut_m, only: cut_t, ElementsCut
   use elements_dt_m, only: ElementsDt
   use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake
   use elements_scheme_m, only: elements_scheme_t
+  use elements_share_m, only: shares_t, SharesMake
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
   use kinds_m, only: dp
@@ -15,20 +17,21 @@ module semjob_m
   use shot_m, only: shot_t
   use source3d_m, only: source_moment
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
-  public :: SemJob
+  public :: SemJob, SemShare
 
   real(dp), parameter, public :: apart = 4, middle(3) = [310, 205, 110]   !< [m] of stations 1 and 2, around station 3 at the middle
 
 contains
 
-  !> Water over rock, a double couple below.
-  subroutine SemJob(window, scheme, shot)
+  !> Water over rock, a double couple below; `whole`: its elements, without points.
+  subroutine SemJob(window, scheme, shot, whole)
     type(window_t), intent(out) :: window
     type(elements_scheme_t), intent(out) :: scheme
     type(shot_t), intent(out) :: shot
+    type(elements_t), intent(out), optional :: whole
     type(error_t), allocatable :: error
     type(mesh_t) :: mesh
     type(elements_t) :: elements
@@ -73,6 +76,7 @@ contains
     scheme%elements = elements%n
     if (.not. allocated(error)) call SchemeTimes(scheme, job, wavelet, error)
     call ClaimFine(error, 'a job')
+    if (present(whole)) whole = elements
     shot%record = 1
     shot%sx = 230
     shot%sy = 260
@@ -82,5 +86,26 @@ contains
     shot%rz = spread(middle(3), 1, 3)
     shot%channel = [(i, i=1, 3)]
   end subroutine SemJob
+
+  !> The window of a rank, `mine` of n that share the mesh: as rank 0 sends it.
+  subroutine SemShare(whole, scheme, n, mine, window)
+    type(elements_t), intent(in) :: whole
+    type(elements_scheme_t), intent(in) :: scheme
+    integer, intent(in) :: n, mine
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable :: error
+    type(cut_t) :: cut
+    type(shares_t) :: shares
+    type(window_t) :: row
+    real(dp) :: low(3)
+    low = [window%x0, window%y0, window%z0]
+    call ElementsCut(whole, n, 0, cut, error)
+    if (.not. allocated(error)) call SharesMake(whole, cut, scheme%pgv, scheme%sum == 1, shares, error)
+    if (.not. allocated(error)) call ElementsOutline(whole%n, low, low + [window%nx*window%dx, window%ny*window%dy, window%nz*window%dz], &
+                                                     row, shares)
+    if (.not. allocated(error)) call ElementsFill(whole, row, error, box_t([1, mine, 1], [1, mine, row%nz]), cut=cut, shares=shares)
+    if (allocated(error)) call ClaimFine(error, 'the share of a rank')
+    window = row
+  end subroutine SemShare
 
 end module semjob_m

@@ -83,6 +83,20 @@ s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
 off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["all"]
 claim(not off, f"variant fortran, group=3: the bits of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
 
+# Places that elements of several pieces have: nodes, and the middle of sides; depths from the sea floor.
+r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "even.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-700", "0",
+                    "--elements", "7", "6", "7", "--block", "water:top", "--block", "rock:-200"], capture_output=True, text=True)
+Path("nodes.receivers").write_text("".join(f"{i + 1} {100 * (i % 8)} {[0, 100, 250][i % 3]} {50 * (i % 13)}\n" for i in range(40)))
+Path("nodes.keymap").write_text("spread nodes list nodes.receivers\nshot 1 300 100 nodes y=300\n")
+even = dict(keymap="nodes.keymap", mesh="even.exo", source_z="seafloor", receiver_z="seafloor", tmax=0.1, snapshot=0.05, pgv_depth=100,
+            snapshot_planes="top,z100,volume")
+r = run(*words(output="even.nc", **even))
+for n in (2, 5):
+    s = run(*words(output=f"even{n}.nc", group=n, **even), ranks=n + 1, env=MPI)
+    off = same(f"even{n}.nc", "even.nc") if r.returncode == s.returncode == 0 else ["all"]
+    claim(not off, f"places on nodes and sides, depths from the sea floor, a map in water, group={n}: the bits of one rank {off or ''} "
+          f"{(r.stderr + s.stderr)[-500:] if r.returncode + s.returncode else ''}")
+
 # --- a rank is killed -----------------------------------------------------------------------------------------------------
 
 slow = dict(tmax=2.5, snapshot=0.5, pgv="n")

@@ -8,10 +8,12 @@
 program sem3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
   use device_c, only: device_count, device_use
+  use elements_cut_m, only: cut_t, ElementsCut
   use elements_dt_m, only: ElementsDt
   use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake
   use elements_scheme_m, only: elements_scheme_t
+  use elements_share_m, only: shares_t, SharesMake
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, FailFromC
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
@@ -27,7 +29,7 @@ program sem3d_scaling
   use shot_m, only: shot_t
   use source3d_m, only: source_force
   use text_m, only: Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
 
   integer, parameter :: repeats = 3
@@ -127,7 +129,7 @@ contains
     step = 0
     set_up = 0
     if (allocated(error)) return
-    call Job(n, window, scheme, shot)
+    call Job(n, who == pieces, window, scheme, shot)
     scheme%halo = halo
     nullify (solver%partners)
     if (who == pieces) solver%partners => group
@@ -149,14 +151,18 @@ contains
     step = Median(took(1:))
   end subroutine StepTakes
 
-  subroutine Job(n, window, scheme, shot)
+  !> shared: the window is this rank's share of the mesh.
+  subroutine Job(n, shared, window, scheme, shot)
     integer, intent(in) :: n(3)
+    logical, intent(in) :: shared
     type(window_t), intent(out) :: window
     type(elements_scheme_t), intent(out) :: scheme
     type(shot_t), intent(out) :: shot
     type(mesh_t) :: mesh
     type(elements_t) :: elements
     type(counts_t) :: counts
+    type(cut_t) :: cut
+    type(shares_t) :: shares
     integer, allocatable :: number(:)
     real(dp) :: away(3)
     integer :: e, p, i, least
@@ -171,8 +177,16 @@ contains
     end do
     call ElementsMake(mesh, reshape([3000.0_dp, 1700.0_dp, 2200.0_dp, 0.0_dp, 0.0_dp], [5, 1]), elements, number, counts)
     call ElementsDt(elements, scheme%dt, e)
-    call ElementsOutline(elements%n, minval(mesh%x, 2), maxval(mesh%x, 2), window)
-    call ElementsFill(elements, window, error)
+    if (shared) then
+      call ElementsCut(elements, group%n, 0, cut, error)
+      if (.not. allocated(error)) call SharesMake(elements, cut, .false., .false., shares, error)
+      if (allocated(error)) return
+      call ElementsOutline(elements%n, minval(mesh%x, 2), maxval(mesh%x, 2), window, shares)
+      call ElementsFill(elements, window, error, box_t([1, group%mine, 1], [1, group%mine, window%nz]), cut=cut, shares=shares)
+    else
+      call ElementsOutline(elements%n, minval(mesh%x, 2), maxval(mesh%x, 2), window)
+      call ElementsFill(elements, window, error)
+    end if
     window%serial = 1
     scheme%dt = 0.9_dp*scheme%dt
     scheme%dt_out = scheme%dt

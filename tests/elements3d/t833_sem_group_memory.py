@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A rank of a group takes the memory of its piece of a mesh of elements, not of the mesh, and as much as the program says: what ranks hold
+beyond an idle one, of a mesh cut into 4 and into 2, against one rank.
+
+    t833_sem_group_memory.py [SEED]"""
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from check import PATIENCE, claim, done, skip
+
+PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+IDLE = 30                                         # MB of a rank that does nothing, as the program counts
+LOW, HIGH = 0.75, 1.3                             # of what is told, as in t414
+N = 24                                            # elements along an edge of the box
+
+if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
+    skip("a sanitized build takes what it likes")
+    done()
+    sys.exit()
+
+random.seed(SEED)
+# Each rank under a process that reports the most memory its child held.
+Path("watch.py").write_text("""import os, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024e-6
+open('peak' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(peak))
+sys.exit(status)
+""")
+r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.exo", "--x", "0", f"{N}00", "--y", "0", f"{N}00", "--z", f"-{N}00",
+                    "0", "--elements", str(N), str(N), str(N), "--shake", "0.1", "--seed", str(SEED)], capture_output=True, text=True)
+claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes {N**3} elements {r.stderr}")
+Path("box.materials").write_text("* 3000 1700 2200\n")
+Path("a.receivers").write_text(f"1 {random.uniform(200, 2200):.1f} 10 {random.uniform(200, 2200):.1f}\n")
+Path("a.keymap").write_text(f"spread a list a.receivers\nshot 1 {random.uniform(900, 1500):.1f} 1000 a y=1200\n")
+DECK = ("keymap=a.keymap", "mesh=box.exo", "materials=box.materials", "source=volume", "components=vz", "fpeak=6", "tmax=0.01",
+        "dt_out=0.01", "threads=1", "dispersion=warn")
+
+
+def megabytes(number, unit):
+    return float(number) * {"MB": 1, "GB": 1000}[unit]
+
+
+def run(ranks):
+    """What a worker took, the largest, and rank 0, and what they were to take [MB]."""
+    r = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks + 1), sys.executable, "watch.py", PROGRAM, *DECK, f"group={ranks}",
+                        f"output=of{ranks}.nc"], capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
+                       env={**os.environ, **MPI})
+    said = re.search(r"memory +([\d.]+) (.B) a worker, ([\d.]+) (.B) rank 0", r.stderr)
+    if r.returncode or not said:
+        claim(False, f"{ranks} ranks: exit status {r.returncode}, {r.stderr[-400:]}")
+        done()
+        sys.exit(1)
+    peaks = [float(Path(f"peak{i}").read_text()) for i in range(ranks + 1)]
+    return max(peaks[1:]), peaks[0], megabytes(said[1], said[2]), megabytes(said[3], said[4])
+
+
+took = {}
+for ranks in (1, 2, 4):
+    took[ranks], first, told, told_first = run(ranks)
+    claim(LOW < told / took[ranks] < HIGH, f"{ranks} rank(s): a worker was to need {told:.0f} MB and took {took[ranks]:.0f}: "
+          f"{told / took[ranks]:.2f} of it, must be {LOW} .. {HIGH}")
+    claim(LOW < told_first / first < HIGH, f"{ranks} rank(s): rank 0 was to need {told_first:.0f} MB and took {first:.0f}: "
+          f"{told_first / first:.2f} of it, must be {LOW} .. {HIGH}")
+for ranks, most in ((2, 0.75), (4, 0.45)):
+    part = (took[ranks] - IDLE) / (took[1] - IDLE)
+    claim(part < most, f"of a mesh cut into {ranks} a rank holds {part:.3f} of what one rank holds of all, bound {most}")
+done()
