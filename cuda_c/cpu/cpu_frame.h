@@ -11,6 +11,7 @@ enum { LANES = 16 }; /* floats a cache line: rows begin at multiples of it for e
 typedef struct cpu_isa {
     const char *name, *label;
     int (*supported)(void);
+    int lanes;           /* floats of a vector */
     const void *kernels; /* the solver's table */
 } cpu_isa;
 

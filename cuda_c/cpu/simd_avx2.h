@@ -15,5 +15,5 @@ typedef __m256 vec;
 #define SPLAT(x)         _mm256_set1_ps(x)
 #define DER_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 
-#define SIMD_ISA "avx2", "AVX2", cpu_has_avx2
+#define SIMD_ISA "avx2", "AVX2", cpu_has_avx2, VL
 #endif

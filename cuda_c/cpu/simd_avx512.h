@@ -15,5 +15,5 @@ typedef __m512 vec;
 #define SPLAT(x)         _mm512_set1_ps(x)
 #define DER_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 
-#define SIMD_ISA "avx512", "AVX-512", cpu_has_avx512
+#define SIMD_ISA "avx512", "AVX-512", cpu_has_avx512, VL
 #endif

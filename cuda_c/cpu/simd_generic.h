@@ -31,4 +31,4 @@ static inline __attribute__((always_inline)) void STORE(float *p, vec v) { memcp
 #define SIMD_LABEL "generic"
 #endif
 
-#define SIMD_ISA "generic", SIMD_LABEL, cpu_has_generic
+#define SIMD_ISA "generic", SIMD_LABEL, cpu_has_generic, VL

@@ -29,12 +29,15 @@ static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
     g->right = c->nright == 0 ? g->nxp : right < 0 ? 0 : right / LANES * LANES;
     if (g->right < g->left)
         g->right = g->left;
+    g->low_x = c->nleft;
+    g->high_x = c->nright == 0 ? g->nxp : right > 0 ? right : 0;
     g->top = c->ntop;
     g->bottom = c->nbottom == 0 ? c->nz : bottom < c->ntop ? c->ntop : bottom;
     g->xpitch = g->left + (g->nxp - g->right);
 }
 
-/* Six arrays in one piece, zeroed by the threads that will use them. A row is 9 cache lines modulo 16: whatever the
+/* Six arrays in one piece, zeroed by the threads that will use them, and behind them the memory variables of the
+ * layers, so that these too lie on huge pages. A row is 9 cache lines modulo 16: whatever the
  * width, the rows of a vertical sum then spread over the sets of the caches. */
 static int make_arrays(handle *h) {
     cpu_own *o = own(h);
@@ -44,30 +47,26 @@ static int make_arrays(handle *h) {
     g->pitch = g->nxp + LANES;
     while (g->pitch / LANES % 16 != 9)
         g->pitch += LANES;
-    const size_t one = rows * (size_t)g->pitch + 16 * LANES, floats = ARRAYS * one + LANES;
+    const size_t one = rows * (size_t)g->pitch + 16 * LANES, x = (size_t)g->xpitch * (size_t)g->nz,
+                 z = (size_t)g->nxp * (size_t)(g->top + g->nz - g->bottom);
+    o->psi_count = 2 * (x + z);
+    const size_t floats = ARRAYS * one + LANES + o->psi_count;
     snprintf(cells, sizeof cells, "%d x %d", g->nx, g->nz);
     TRY(cpu_take_pages(h, (double)floats, floats * sizeof(float), cells));
     float *base = o->frame.pages, **arrays[ARRAYS] = {&g->field[0], &g->field[1], &g->field[2], &g->bx, &g->bz, &g->kk};
     for (int a = 0; a < ARRAYS; a++)
         *arrays[a] = base + a * one + LANES + DER_MAX * g->pitch;
+    o->psi = base + ARRAYS * one + LANES;
+    g->psix_v = o->psi;
+    g->psix_s = g->psix_v + x;
+    g->psiz_v = g->psix_s + x;
+    g->psiz_s = g->psiz_v + z;
+    memset(o->psi, 0, o->psi_count * sizeof(float));
 #pragma omp parallel for schedule(static, 16) num_threads(o->frame.threads)
     for (size_t row = 0; row < rows; row++)
         for (int a = 0; a < ARRAYS; a++)
             memset(base + a * one + row * (size_t)g->pitch, 0,
                    (row + 1 < rows ? (size_t)g->pitch : one - row * (size_t)g->pitch) * sizeof(float));
-    return 0;
-}
-
-static int make_strips(handle *h) {
-    cpu_own *o = own(h);
-    cpu_grid *g = &o->grid;
-    const size_t x = (size_t)g->xpitch * (size_t)g->nz, z = (size_t)g->nxp * (size_t)(g->top + g->nz - g->bottom);
-    o->psi_count = 2 * (x + z);
-    TRY(host_alloc(&h->memory, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
-    g->psix_v = o->psi;
-    g->psix_s = g->psix_v + x;
-    g->psiz_v = g->psix_s + x;
-    g->psiz_s = g->psiz_v + z;
     return 0;
 }
 
@@ -83,8 +82,7 @@ static int make(handle *h) {
     g->ratio = (float)((double)c->dx / c->dz);
     memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
     set_strips(g, c);
-    TRY(make_arrays(h));
-    return make_strips(h);
+    return make_arrays(h);
 }
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */

@@ -14,8 +14,9 @@ typedef struct cpu_grid {
     float *bx, *bz, *kk;       /* see fd2d_coefficients */
     float w[DER_MAX], ratio;
 
-    /* Memory variables live in strips: columns [0,left) and [right,nxp), rows [0,top) and [bottom,nz). */
-    int left, right, top, bottom;
+    /* Memory variables live in strips: columns [0,left) and [right,nxp), whole cache lines, of which the layers take
+     * [0,low_x) and [high_x,nx); rows [0,top) and [bottom,nz). */
+    int left, right, low_x, high_x, top, bottom;
     ptrdiff_t xpitch;
     float *psix_v, *psix_s; /* (xpitch, nz): column i < left at i, else at left + i - right */
     float *psiz_v, *psiz_s; /* (nxp, rows in strips): row k < top at k, else at top + k - bottom */
@@ -23,14 +24,14 @@ typedef struct cpu_grid {
     const float *pz[6];     /* (nz) */
 } cpu_grid;
 
-/* Updates columns [i0,i1), multiples of LANES, of BLOCK rows or one from k on. Rows of one call, and columns of one
- * call with `layer`, lie all inside or all outside a strip. */
+/* Updates columns [i0,i1), multiples of LANES and at most CHUNK of them, of BLOCK rows or one from k on. */
 typedef void cpu_kernel(const cpu_grid *g, int k, int i0, int i1);
 
-enum { BLOCK = 4 }; /* rows a kernel keeps in registers */
+enum { BLOCK = 4 };   /* rows a kernel keeps in registers */
+enum { CHUNK = 128 }; /* columns done at a time, so that the rows of a vertical sum stay in the L1 cache */
 
-/* [half_length - 1][0 velocity, 1 sigma][1 = touches an absorbing layer][1 = BLOCK rows, 0 = one row] */
-typedef cpu_kernel *cpu_kernels[DER_MAX][2][2][2];
+/* [half_length - 1][0 velocity, 1 sigma][1 = BLOCK rows, 0 = one row] */
+typedef cpu_kernel *cpu_kernels[DER_MAX][2][2];
 
 extern const cpu_isa fd2d_cpu_generic, fd2d_cpu_avx2, fd2d_cpu_avx512; /* their kernels: cpu_kernels */
 

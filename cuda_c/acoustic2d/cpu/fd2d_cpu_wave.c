@@ -5,8 +5,8 @@
  * of rows k-L .. k+L-1 read, and just these are done. So one copy of each field is enough if, going down, each half
  * step follows the one before it L-1 rows (v -> sigma) or L rows (sigma -> v) behind. Along x the argument is the same.
  *
- * Tiles, their order and threads are told in sweep.h. Half step h of a tile covers columns shifted left by h LANES
- * (>= L, and whole vectors).
+ * Tiles, their order and threads are told in sweep.h. Half step h of a tile covers columns shifted left by h vectors,
+ * or h times 8 where a vector is shorter than the longest half-length.
  *
  *        columns ->   tile t-1  |  tile t           h = 0   v(n+1/2)     rows  [j, j+rows)
  *                  tile t-1 |  tile t               h = 1   sigma(n+1)   L-1 above
@@ -18,8 +18,6 @@
 
 #include "fd2d_cpu.h"
 #include "sweep.h"
-
-enum { CHUNK = 128 }; /* columns done at a time, so that the rows of a vertical sum stay in the L1 cache */
 
 typedef struct wave {
     sweep s;
@@ -67,10 +65,11 @@ static void ahead_fetch(ahead *a, int count) {
 /* --- one half step on a piece of the grid -------------------------------------------------------------------- */
 
 /* Rows [k0,k1), columns [i0,i1) lying all in or all out of each strip. */
-static void sweep_box(const wave *w, ahead *a, int what, int layer, int k0, int k1, int i0, int i1) {
-    cpu_kernel *const *kernel = (*w->kernels)[w->g->L - 1][what][layer];
+static void sweep_grid(const wave *w, ahead *a, int what, int k0, int k1, int i0, int i1) {
+    cpu_kernel *const *kernel = (*w->kernels)[w->g->L - 1][what];
     for (int i = i0; i < i1; i += CHUNK) {
-        int end = least(i + CHUNK, i1), k = k0;
+        const int end = least(i + CHUNK, i1);
+        int k = k0;
         for (; k + BLOCK <= k1; k += BLOCK) {
             kernel[1](w->g, k, i, end);
             ahead_fetch(a, a->share);
@@ -78,16 +77,6 @@ static void sweep_box(const wave *w, ahead *a, int what, int layer, int k0, int 
         for (; k < k1; k++)
             kernel[0](w->g, k, i, end);
     }
-}
-
-static void sweep_grid(const wave *w, ahead *a, int what, int k0, int k1, int i0, int i1) {
-    const cpu_grid *g = w->g;
-    const int k_end[3] = {least(g->top, k1), least(g->bottom, k1), k1};
-    const int i_end[3] = {least(g->left, i1), least(g->right, i1), i1};
-    for (int z = 0, k = k0; z < 3; k = most(k, k_end[z++]))
-        for (int x = 0, i = i0; x < 3 && k < k_end[z]; i = most(i, i_end[x++]))
-            if (i < i_end[x])
-                sweep_box(w, a, what, z != 1 || x != 1, k, k_end[z], i, i_end[x]);
 }
 
 void fd2d_cpu_mirror(const cpu_grid *g, int field, int k0, int k1, int i0, int i1) {
@@ -127,6 +116,9 @@ static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) 
         sweep_sample(&w->s, it, what == 0 ? FD2D_VX : FD2D_SIGMA, what == 0 ? FD2D_VZ : FD2D_SIGMA, p);
 }
 
+/* First column of the cache line that holds column i. */
+static int line_of(int i) { return i >= 0 ? i / LANES * LANES : 0; }
+
 /* During half step h of step j these are fetched: the columns at the left that the next half step is the first to use
  * in this tile, and a share of the rows that come new with the next step. (About x1.2, 4000 x 4000, half-length 8,
  * single runs on a machine in use, 2026-11-21.) */
@@ -135,13 +127,15 @@ static void look_ahead(const wave *w, ahead *a, int tile, int j, int h, int halv
     float *const *f = g->field;
     const int next = h + 1, what = next % 2, W = w->s.W, rows = w->s.rows, x = tile * W;
     if (next < halves) {
-        int k0 = j * rows - sweep_lag(&w->s, next), k1 = k0 + rows, i0 = x - (next + 1) * LANES, i1 = i0 + 2 * LANES;
+        const int reach = x - h * w->s.shift - g->L; /* from here on columns were fetched before */
+        int k0 = j * rows - sweep_lag(&w->s, next), k1 = k0 + rows;
+        int i0 = line_of(reach - w->s.shift), i1 = line_of(reach);
         ahead_add(a, g, f[FD2D_SIGMA], k0, what ? k1 : k1 + g->L, i0, i1);
         ahead_add(a, g, f[FD2D_VZ], k0, what ? k1 + g->L : k1, i0, i1);
         ahead_add(a, g, f[FD2D_VX], k0, k1, i0, i1);
-        ahead_add(a, g, what ? g->kk : g->bx, k0, k1, i0, i1);
-        if (!what)
-            ahead_add(a, g, g->bz, k0, k1, i0, i1);
+        ahead_add(a, g, g->bx, k0, k1, i0, i1);
+        ahead_add(a, g, g->bz, k0, k1, i0, i1);
+        ahead_add(a, g, g->kk, k0, k1, i0, i1);
     }
     int k0 = (j + 1) * rows + rows * h / halves, k1 = (j + 1) * rows + rows * (h + 1) / halves;
     int i0 = x - LANES, i1 = x + W + LANES;
@@ -204,7 +198,7 @@ int fd2d_cpu_timestep(handle *h, int it, int n, float *trace) {
                     .h = h,
                     .deep = g->nz,
                     .across = g->nxp,
-                    .shift = LANES,
+                    .shift = most(o->frame.isa->lanes, DER_MAX),
                     .lag = {g->L - 1, g->L},
                     .reach = g->L,
                     .field = g->field,
