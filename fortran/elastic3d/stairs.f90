@@ -46,7 +46,6 @@ contains
     Differ = a /= b .and. a > 0 .and. b > 0
   end function Differ
 
-
   !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
   !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/README.md).
   subroutine StairsWarn(earth, scheme)
