@@ -15,7 +15,7 @@ module elements3d_m
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_share_m, only: ShareGuess, ShareMost, shares_t, SharesMake
   use elements_sponge_m, only: SpongeAt
-  use elements_window_m, only: ElementsFill, ElementsOutline
+  use elements_window_m, only: ElementsFill, ElementsOutline, ElementsParts
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use mesh_blocks_m, only: block_t, BlockRows
@@ -278,6 +278,7 @@ contains
         call ElementsOutline(self%elements%n, self%low, self%high, window)
         if (filled) call ElementsFill(self%elements, window, error, box, self%to_side)
       end if
+      window%parts = ElementsParts(self%elements, allocated(self%to_side), scheme%ranks > 1)
     end select
   end subroutine WindowOf
 

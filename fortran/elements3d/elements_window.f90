@@ -17,7 +17,7 @@ module elements_window_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: ElementsOutline, ElementsFill, ElementsFrom
+  public :: ElementsOutline, ElementsFill, ElementsFrom, ElementsParts
 
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
@@ -40,6 +40,22 @@ contains
     type(more_t), intent(in) :: more
     Parts = 2*(3*per + nodes) + others + 3*media + more%tensors + more%ocean + more%damped + more%shared
   end function Parts
+
+  !> Parts of the cells of a window. `damped`: a layer damps before absorbing sides; `split_up`: ranks share the mesh.
+  pure integer function ElementsParts(elements, damped, split_up)
+    type(elements_t), intent(in) :: elements
+    logical, intent(in) :: damped, split_up
+    ElementsParts = Parts(elements%per, size(elements%rho, 1), MoreOf(elements, damped, split_up))
+  end function ElementsParts
+
+  pure type(more_t) function MoreOf(elements, damped, split_up) result(more)
+    type(elements_t), intent(in) :: elements
+    logical, intent(in) :: damped, split_up
+    more%tensors = merge(tensor_numbers, 0, allocated(elements%tensor))
+    more%ocean = merge(nodes, 0, allocated(elements%ocean))
+    more%damped = merge(2*nodes, 0, damped)
+    more%shared = merge(shared, 0, split_up)
+  end function MoreOf
 
   !> The window of a mesh of n elements in the box low .. high [m], without its medium; `shares`: of ranks that share the mesh.
   pure subroutine ElementsOutline(n, low, high, window, shares)
@@ -76,10 +92,7 @@ contains
     type(more_t) :: more
     real(sp), allocatable :: cell(:)
     integer :: e, k, w, at, status
-    more%tensors = merge(tensor_numbers, 0, allocated(elements%tensor))
-    more%ocean = merge(nodes, 0, allocated(elements%ocean))
-    more%damped = merge(2*nodes, 0, present(to_side))
-    more%shared = merge(shared, 0, present(shares))
+    more = MoreOf(elements, present(to_side), present(shares))
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
     allocate (window%medium(1, wanted%low(2):wanted%high(2), wanted%low(3):wanted%high(3), &

@@ -1,9 +1,10 @@
 !> The piece of earth a shot sees, on the modelling grid, without absorbing layers.
 module window_m
+  use checked_m, only: Whole
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t, box_t, window_at_once, WindowCell, WindowClip, WindowBox, WindowHas, WindowParts, WindowSame
+  public :: window_t, box_t, window_at_once, WindowAtOnce, WindowCell, WindowClip, WindowBox, WindowHas, WindowParts, WindowSame
 
   real(dp), parameter :: window_at_once = 1.6e7_dp   !< cells of a window that are asked for at once
 
@@ -59,6 +60,17 @@ contains
     there = WindowBox(window)
     has = size(window%medium, 4) == parts .and. all(there%low <= wanted%low) .and. all(there%high >= wanted%high)
   end function WindowHas
+
+  !> Layers of a box that are asked for at once: window_at_once cells of them, or fewer where cells have more parts than the five of
+  !> an elastic medium.
+  pure integer function WindowAtOnce(window, box) result(layers)
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    real(dp), parameter :: usual = 5
+    real(dp) :: cells
+    cells = product(real(box%high(:2) - box%low(:2) + 1, dp))*max(1.0_dp, WindowParts(window)/usual)
+    layers = Whole(window_at_once/cells, 1, box%high(3))
+  end function WindowAtOnce
 
   !> Parts that its medium has, or will have.
   pure integer function WindowParts(window) result(parts)

@@ -1,6 +1,5 @@
 !> Messages about a shot, from its worker: it asks for the shot and its window, and sends progress, snapshots and gather.
 module worker_shot_m
-  use checked_m, only: Whole
   use checkpoint_m, only: CheckpointerDrop
   use error_m, only: error_t, Fail
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
@@ -15,7 +14,7 @@ module worker_shot_m
   use text_m, only: Str
   use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use window_m, only: box_t, window_at_once, window_t, WindowBox, WindowClip, WindowSame
+  use window_m, only: box_t, window_t, WindowAtOnce, WindowBox, WindowClip, WindowSame
   implicit none
   private
   public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, ModelEnds, ModelAwait, WorkerScheme, ProgressReport, ProgressSend, SOON
@@ -109,12 +108,10 @@ contains
     type(active_shot_t), intent(in) :: active
     type(message_t) :: message
     type(box_t) :: slab
-    integer :: layers
     slab = active%box
     if (active%outline%nx > 0) then
       slab%low(3) = active%layers + 1
-      layers = Whole(window_at_once/product(real(slab%high(:2) - slab%low(:2) + 1, dp)), 1, slab%high(3))
-      slab%high(3) = min(slab%high(3), active%layers + layers)
+      slab%high(3) = min(slab%high(3), active%layers + WindowAtOnce(active%outline, slab))
     else
       slab = box_t()                          ! the master could not find the window, and will say why
     end if

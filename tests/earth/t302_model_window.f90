@@ -4,13 +4,13 @@ program t302_model_window
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use model_m, only: model_t, ModelGrid, ModelShape, ModelWindow
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: box_t, window_t, WindowParts
+  use window_m, only: box_t, window_t, WindowAtOnce, WindowParts
   implicit none
   integer, parameter :: nx = 101, nz = 41
   type(error_t), allocatable :: error
@@ -27,6 +27,7 @@ program t302_model_window
   call Cells()
   call Crops('average', [2, 2, 2, 2, 2])
   call Crops('cell', [2, 3, 2, 3, 2])
+  call AtOnce()
   call Grids()
   call BadGeometry()
   call WrongBit()
@@ -147,6 +148,24 @@ contains
   !> regrid=cell: compressibility and densities that are linear along their axes come back linear; a step overshoots, but not below
   !> 0.8 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed, on a finer one it is
   !> a line between samples, as by `average`.
+  !> What is asked for at once, a number of default size has room for, whatever the window and its cells are.
+  subroutine AtOnce()
+    type(window_t) :: w
+    integer(i8) :: most, numbers
+    integer :: parts(4) = [0, 3, 75, 2500], c, layers
+    most = 0
+    do c = 1, size(parts)
+      w = window_t(nx=merge(1, 700, c > 2), ny=merge(1, 900, c > 2), nz=huge(1), parts=parts(c))
+      layers = WindowAtOnce(w, box_t([1, 1, 1], [w%nx, w%ny, w%nz]))
+      numbers = int(layers, i8)*w%nx*w%ny*max(5, parts(c))
+      most = max(most, numbers)
+      if (layers < 1 .or. numbers < 40000000) exit
+    end do
+    call Claim(c > size(parts) .and. most < 270000000, 'cells of 3 to 2500 parts are asked for by at most '//Str(int(most))//' numbers')
+    w = window_t(nx=40000, ny=40000, nz=9, parts=5)
+    call Claim(WindowAtOnce(w, box_t([1, 1, 1], [w%nx, w%ny, w%nz])) == 1, 'one layer at least')
+  end subroutine AtOnce
+
   subroutine Cells()
     type(window_t) :: w, same
     real(dp) :: x, z, worst(3), least

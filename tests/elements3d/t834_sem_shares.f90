@@ -11,7 +11,7 @@ program t834_sem_shares
   use elements_pieces_m, only: piece_t, PieceMake
   use elements_points_m, only: ElementsNumber
   use elements_share_m, only: share_t, shares_t, SharesMake, ShareSums
-  use elements_window_m, only: ElementsFill, ElementsFrom, ElementsOutline
+  use elements_window_m, only: ElementsFill, ElementsFrom, ElementsOutline, ElementsParts
   use error_m, only: error_t
   use kinds_m, only: dp
   use meetings_m, only: meetings_t, MeetingsMake
@@ -127,6 +127,7 @@ contains
     call ElementsFill(mesh, window, error, box_t([1, mine, 1], [1, mine, window%nz]), cut=cut, shares=shares)
     if (.not. allocated(error)) call ElementsFrom(window, elements, error, share)
     if (allocated(error)) call ClaimFine(error, 'a share')
+    if (size(window%medium, 4) /= ElementsParts(mesh, .false., .true.)) call Claim(.false., 'parts of a share are known before it is there')
     call ElementsNumber(elements)
     call MeetingsMake(elements, meetings)
     owners%pieces = cut%pieces
