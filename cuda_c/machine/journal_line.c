@@ -49,6 +49,7 @@ static int number(const char *word, int length, int *value) {
     return length > 0 && length <= DIGITS;
 }
 
+/* Digits with a point: nothing that could be too large or too small. */
 static int seconds(const char *word, int length, double *value) {
     char text[LONGEST + 1], *end;
     *value = 0;
@@ -57,13 +58,13 @@ static int seconds(const char *word, int length, double *value) {
     if (length < 1 || length > LONGEST || word[0] < '0' || word[0] > '9')
         return 0;
     for (int i = 0; i < length; i++) {
-        if ((word[i] < '0' || word[i] > '9') && !memchr(".e-", word[i], 3))
+        if ((word[i] < '0' || word[i] > '9') && word[i] != '.')
             return 0;
         text[i] = word[i];
     }
     text[length] = 0;
     *value = strtod(text, &end);
-    return *end == 0 && *value < 1e300 && (*value > 1e-300 || *value == 0);
+    return *end == 0;
 }
 
 /* Two digits, no more than `most`; -1 if they are none. */

@@ -16,8 +16,8 @@ module memory_need_m
   public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
 
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
-  ! Bytes of a trace: a cell that its receiver reads; a time step, a sample of the gather.
-  integer, parameter :: cell = 8, step = 9, sample = 12
+  ! Bytes of a trace: a cell that its receiver reads; a time step; a sample of the gather, as it is and sealed.
+  integer, parameter :: cell = 8, step = 9, sample = 8
   ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one.
   integer, parameter :: dealing = 90, receiver = 40
 
@@ -71,15 +71,16 @@ contains
     end associate
   end function TraceBytes
 
-  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers on their way to the disk [bytes].
+  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers that wait for their commit and one more that
+  !> comes meanwhile [bytes].
   real(dp) function SurveyBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     real(dp) :: held, reading, gather
     associate (s => survey%scheme, k => survey%keymap)
       call KeymapBytes(k, held, reading)
       gather = 4.0_dp*k%nrec_max*size(SplitList(s%components))*s%nt_out
-      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + k%nrec_max*receiver + sample/4*gather + &
-              min(CommitsMemory(gather), k%n*gather) - gather
+      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + k%nrec_max*receiver + &
+              min(CommitsMemory(gather) + gather, k%n*gather)
       bytes = max(bytes, reading)
     end associate
   end function SurveyBytes
