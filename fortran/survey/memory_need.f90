@@ -71,8 +71,8 @@ contains
     end associate
   end function TraceBytes
 
-  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers that wait for their commit and one more that
-  !> comes meanwhile [bytes].
+  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers that wait for their commit and one more
+  !> that comes meanwhile [bytes].
   real(dp) function SurveyBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     real(dp) :: held, reading, gather
