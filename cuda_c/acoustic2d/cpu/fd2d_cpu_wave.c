@@ -64,7 +64,7 @@ static void ahead_fetch(ahead *a, int count) {
 
 /* --- one half step on a piece of the grid -------------------------------------------------------------------- */
 
-/* Rows [k0,k1), columns [i0,i1) lying all in or all out of each strip. */
+/* Rows [k0,k1), columns [i0,i1), a chunk at a time. */
 static void sweep_grid(const wave *w, ahead *a, int what, int k0, int k1, int i0, int i1) {
     cpu_kernel *const *kernel = (*w->kernels)[w->g->L - 1][what];
     for (int i = i0; i < i1; i += CHUNK) {
