@@ -300,8 +300,8 @@ static const struct place *place_of(struct fio *f, const char *var) {
     return &f->place[f->places++];
 }
 
-/* Where a block stands that lies in one piece: of a dimension behind one that has several, all. `takes`: the kinds that
- * the caller's numbers can become. `at`: its first byte; `n`: the numbers in it. */
+/* Finds a block that lies in one piece: of a dimension behind one that has several, all. `takes`: the kinds that the
+ * caller's numbers can become. `at`: its first byte; `n`: the numbers in it. */
 static int find_block(struct fio *f, const char *var, const long *start, const long *count, unsigned takes,
                       const struct place **place, long *at, long *n) {
     const struct place *p = *place = place_of(f, var);

@@ -1,5 +1,5 @@
-!> What each rank of a group is sent of a mesh that is cut: the elements of its piece and those beside. These are all that it needs
-!> to number its points as the whole mesh has them, to add at these what other pieces add there, and to know who shares them.
+!> The share of a mesh that rank 0 sends to each rank of a group: the elements of its piece and those beside, all that the rank
+!> needs to number its points as the whole mesh has them, to add at these what other pieces add there, and to know who shares them.
 !>
 !> Beside are elements that share a node with one of the piece. Where a map of ground velocity may lie in a fluid, pieces have the
 !> points of the elements beside too (elements_pieces.f90): then those that share a node with a fluid one of these as well.
@@ -127,14 +127,14 @@ contains
     most = min(real(n, dp), ((real(n, dp)/pieces)**(1/3.0_dp) + merge(4, 2, far))**3)
   end function ShareGuess
 
-  !> Which of a rank's elements is number `number` of the whole mesh, 0: none.
+  !> The element of a rank that has this `number` in the whole mesh, 0: none.
   pure integer function ShareHas(share, number) result(e)
     type(share_t), intent(in) :: share
     integer, intent(in) :: number
     e = SortFind(share%number, number)
   end function ShareHas
 
-  !> How a variant adds forces in the whole mesh, as far as elements of a share go. affine: all elements of the whole mesh are.
+  !> The sums of a variant in the whole mesh, as far as elements of a share go. affine: all elements of the whole mesh are.
   subroutine ShareSums(name, sum, share, affine, sums, error)
     character(*), intent(in) :: name
     integer, intent(in) :: sum

@@ -27,7 +27,7 @@ module elements_window_m
   integer, parameter :: split = 4096              !< larger ones in two parts
   integer, parameter :: bricks = 128              !< a place in a brick, and how many it has, in one number
 
-  !> What cells have beside nodes and media.
+  !> Numbers that cells have beside nodes and media.
   type :: more_t
     integer :: tensors = 0, ocean = 0, damped = 0, shared = 0   !< numbers of constants, of water, of distances, of a share
   end type more_t
@@ -254,7 +254,7 @@ contains
     if (more%tensors > 0) call Anisotropic(window%medium(1, w, :n, at + 1:at + more%tensors), elements)
   end subroutine ElementsFrom
 
-  !> What cells of so many numbers hold; per = 0: of no element, or none such as is `wanted`.
+  !> Finds what cells of so many numbers hold; per = 0: nothing of an element, or not what is `wanted`.
   pure subroutine Shapes(window, wanted, per, media, more)
     type(window_t), intent(in) :: window
     logical, intent(in) :: wanted                 !< shares

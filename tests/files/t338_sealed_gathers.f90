@@ -1,9 +1,9 @@
-!> Traces are sealed by whom computed them: as the bytes of the file, with a sum that shows every wrong bit on the way, in the memory of
+!> Workers seal traces: as the bytes of the file, with a sum that shows every wrong bit on the way, in the memory of
 !> the I/O server, and in the file. The references turn bytes by hand and divide polynomials bit by bit.
 program t338_sealed_gathers
   use, intrinsic :: iso_fortran_env, only: int8
   use, intrinsic :: ieee_arithmetic, only: ieee_negative_inf, ieee_positive_inf, ieee_quiet_nan, ieee_value
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: GivenSeed, Claim, ClaimFine, Done, RandomBelow, Seed
   use error_m, only: error_t
   use fio_m, only: fio_t, FioClose, FioCreate, FioGet, FioPut, FioVerify
   use gather_header_m, only: gather_header_t
@@ -21,7 +21,8 @@ program t338_sealed_gathers
   type(error_t), allocatable :: error
   integer :: number
 
-  call ChooseSeed()
+  number = GivenSeed()
+  call Seed(number)
   call Bytes()
   call Refused()
   call SameFile()
@@ -29,24 +30,6 @@ program t338_sealed_gathers
   call Done()
 
 contains
-
-  !> SEED of the environment, or the clock's.
-  subroutine ChooseSeed()
-    character(20) :: text
-    integer :: io
-    call get_environment_variable('SEED', text)
-    read (text, *, iostat=io) number
-    if (io /= 0) call system_clock(number)
-    number = modulo(number, 1000000)
-    call Seed(number)
-  end subroutine ChooseSeed
-
-  integer function Below(n) result(i)
-    integer, intent(in) :: n
-    real(dp) :: x
-    call random_number(x)
-    i = int(x*n)
-  end function Below
 
   !> A gather whose numbers have random bits, but are finite.
   subroutine MakeGather(gather, nt, nrec, ncomp)
@@ -101,7 +84,7 @@ contains
     wrong_sums = 0
     wrong_joins = 0
     do i = 1, 60
-      call MakeGather(gather, 1 + Below(merge(20, 3000, i < 40)), 1 + Below(nrec_max), 1 + Below(3))
+      call MakeGather(gather, 1 + RandomBelow(merge(20, 3000, i < 40)), 1 + RandomBelow(nrec_max), 1 + RandomBelow(3))
       want = Turned(gather%traces)
       call GatherSeal(gather, names, error)
       have = transfer(gather%sealed%bytes, want)
@@ -114,7 +97,7 @@ contains
       do c = 1, gather%ncomp
         if (gather%sealed%crc(c) /= Divided(want((c - 1)*n + 1:c*n))) wrong_sums = wrong_sums + 1
       end do
-      at = Below(size(want) + 1)
+      at = RandomBelow(size(want) + 1)
       if (crc32_joined(Divided(want(:at)), Divided(want(at + 1:)), int(size(want) - at, i8)) /= Divided(want)) &
         wrong_joins = wrong_joins + 1
     end do
@@ -132,11 +115,11 @@ contains
     bad = [ieee_value(1.0_sp, ieee_quiet_nan), ieee_value(1.0_sp, ieee_positive_inf), ieee_value(1.0_sp, ieee_negative_inf)]
     told = 0
     do i = 1, 300
-      call MakeGather(gather, 1 + Below(5000), 1 + Below(nrec_max), 3)
-      j = 1 + Below(gather%nt)
-      r = 1 + Below(gather%nrec)
-      c = 1 + Below(3)
-      gather%traces(j, r, c) = bad(1 + Below(3))
+      call MakeGather(gather, 1 + RandomBelow(5000), 1 + RandomBelow(nrec_max), 3)
+      j = 1 + RandomBelow(gather%nt)
+      r = 1 + RandomBelow(gather%nrec)
+      c = 1 + RandomBelow(3)
+      gather%traces(j, r, c) = bad(1 + RandomBelow(3))
       call GatherSeal(gather, names, error)
       if (.not. allocated(error)) cycle
       if (index(error%message, trim(names(c))//' of receiver '//Str(r)//' of shot record 5 is not finite') == 1 .and. &
@@ -158,7 +141,7 @@ contains
     same = 0
     whole = 0
     do i = 1, 12
-      call MakeGather(gather, 1 + Below(300), 1 + Below(nrec_max), 3)
+      call MakeGather(gather, 1 + RandomBelow(300), 1 + RandomBelow(nrec_max), 3)
       header = gather_header_t()
       header%record = [5]
       header%nrec_max = nrec_max
@@ -184,7 +167,7 @@ contains
       if (sums(1) == sums(2) .and. all(Turned(back%traces) == Turned(gather%traces))) same = same + 1
       call FioVerify(fio(2), 1, found, error)
       if (.not. allocated(error) .and. found == sums(2)) whole = whole + 1
-      sealed%sealed%bytes(Below(size(sealed%sealed%bytes)) + 1) = 0
+      sealed%sealed%bytes(RandomBelow(size(sealed%sealed%bytes)) + 1) = 0
       call FioPut(fio(2), shot, sealed, sums(2), error)
       if (allocated(error)) exit
       call FioVerify(fio(2), 1, found, error)
@@ -210,24 +193,24 @@ contains
     whole = 0
     do i = 1, 300
       kind = modulo(i, 6) + 1
-      call MakeGather(gather, 20 + Below(200), nrec_max, 1 + Below(3))
+      call MakeGather(gather, 20 + RandomBelow(200), nrec_max, 1 + RandomBelow(3))
       call GatherSeal(gather, names, error)
       call GatherMessage(gather, message)
       select case (kind)
       case (1)
-        at = Below(size(message%fields)) + 1
-        message%fields(at) = transfer(ieor(transfer(message%fields(at), 1), shiftl(1, Below(32))), 1.0_sp)
+        at = RandomBelow(size(message%fields)) + 1
+        message%fields(at) = transfer(ieor(transfer(message%fields(at), 1), shiftl(1, RandomBelow(32))), 1.0_sp)
       case (2)
-        at = Below(size(message%places)) + 1
-        message%places(at) = transfer(ieor(transfer(message%places(at), 1_i8), shiftl(1_i8, Below(64))), 1.0_dp)
+        at = RandomBelow(size(message%places)) + 1
+        message%places(at) = transfer(ieor(transfer(message%places(at), 1_i8), shiftl(1_i8, RandomBelow(64))), 1.0_dp)
       case (3)
-        at = Below(11) + 1
-        message%n(at) = ieor(message%n(at), shiftl(1_i8, merge(Below(2), Below(20), at == 5)))
+        at = RandomBelow(11) + 1
+        message%n(at) = ieor(message%n(at), shiftl(1_i8, merge(RandomBelow(2), RandomBelow(20), at == 5)))
       case (4)
-        at = Below(12) + 1
-        message%x(at) = transfer(ieor(transfer(message%x(at), 1_i8), shiftl(1_i8, Below(64))), 1.0_dp)
+        at = RandomBelow(12) + 1
+        message%x(at) = transfer(ieor(transfer(message%x(at), 1_i8), shiftl(1_i8, RandomBelow(64))), 1.0_dp)
       case (5)
-        at = Below(len(message%text)) + 1
+        at = RandomBelow(len(message%text)) + 1
         message%text(at:at) = achar(ieor(iachar(message%text(at:at)), 1))
       case (6)
         trace = message%fields(:gather%nt)
@@ -246,7 +229,7 @@ contains
                  trim(where(kind))//' are refused')
     end do
     do i = 1, 50
-      call MakeGather(gather, 1 + Below(200), 1 + Below(nrec_max), 1 + Below(3))
+      call MakeGather(gather, 1 + RandomBelow(200), 1 + RandomBelow(nrec_max), 1 + RandomBelow(3))
       call GatherSeal(gather, names, error)
       message = message_t()
       call GatherMessage(gather, message)

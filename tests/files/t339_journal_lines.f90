@@ -1,7 +1,7 @@
 !> A line of a journal is read as it was made, also where its numbers are written otherwise; times are the calendar's; what has one
 !> wrong byte is refused, also where its checksum was made to fit a line that is none.
 program t339_journal_lines
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: GivenSeed, Claim, Done, RandomBelow, Seed
   use error_m, only: error_t
   use files_m, only: ClockParse, ClockText
   use journal_line_m, only: event_done, event_kept, event_start, event_t, LineFind, LineMake, LineOf, LineRead
@@ -12,7 +12,8 @@ program t339_journal_lines
                                           'verified', 'resume', 'grow']
   integer :: number
 
-  call ChooseSeed()
+  number = GivenSeed()
+  call Seed(number)
   call AsMade()
   call Times()
   call Otherwise()
@@ -21,24 +22,6 @@ program t339_journal_lines
 
 contains
 
-  !> SEED of the environment, or the clock's.
-  subroutine ChooseSeed()
-    character(20) :: text
-    integer :: io
-    call get_environment_variable('SEED', text)
-    read (text, *, iostat=io) number
-    if (io /= 0) call system_clock(number)
-    number = modulo(number, 1000000)
-    call Seed(number)
-  end subroutine ChooseSeed
-
-  integer function Below(n) result(i)
-    integer, intent(in) :: n
-    real(dp) :: x
-    call random_number(x)
-    i = int(x*n)
-  end function Below
-
   !> A random line, and what it says.
   subroutine MakeRandom(line, e, host, note)
     character(:), allocatable, intent(out) :: line, host, note
@@ -46,23 +29,23 @@ contains
     character(:), allocatable :: shown
     real(dp) :: x
     integer :: i
-    e%kind = 1 + Below(size(words))
-    if (e%kind < event_start) e%record = 1 + Below(merge(9, huge(1) - 1, Below(2) == 0))
-    e%attempt = Below(5)
-    e%worker = Below(5000)
+    e%kind = 1 + RandomBelow(size(words))
+    if (e%kind < event_start) e%record = 1 + RandomBelow(merge(9, huge(1) - 1, RandomBelow(2) == 0))
+    e%attempt = RandomBelow(5)
+    e%worker = RandomBelow(5000)
     call random_number(x)
-    e%seconds = merge(0.0_dp, 10.0_dp**(12*x - 6), Below(3) == 0)
+    e%seconds = merge(0.0_dp, 10.0_dp**(12*x - 6), RandomBelow(3) == 0)
     shown = Str(e%seconds)
     read (shown, *) e%seconds
-    e%time = Below(huge(1))
-    host = repeat('x', 1 + Below(64))
+    e%time = RandomBelow(huge(1))
+    host = repeat('x', 1 + RandomBelow(64))
     note = ''
-    do i = 1, Below(30)
-      note = note//achar(33 + Below(94))
+    do i = 1, RandomBelow(30)
+      note = note//achar(33 + RandomBelow(94))
     end do
     if (e%kind == event_done .or. e%kind == event_kept) then
-      e%checksum = ior(shiftl(int(Below(65536), i8), 16), int(Below(65536), i8))
-      e%redo = Below(3)
+      e%checksum = ior(shiftl(int(RandomBelow(65536), i8), 16), int(RandomBelow(65536), i8))
+      e%redo = RandomBelow(3)
       line = LineMake(trim(words(e%kind)), e%record, e%attempt, e%worker, host, e%seconds, e%time, note, e%checksum, e%redo)
     else
       line = LineMake(trim(words(e%kind)), e%record, e%attempt, e%worker, host, e%seconds, e%time, note)
@@ -90,7 +73,7 @@ contains
     good = 0
     do i = 1, 20000
       call MakeRandom(line, e, host, note)
-      if (Below(2) == 0 .and. note == '') line = trim(line)     ! spl-merge writes none behind the last word
+      if (RandomBelow(2) == 0 .and. note == '') line = trim(line)     ! spl-merge writes none behind the last word
       if (Same(line, e, host, note)) good = good + 1
     end do
     call Claim(good == 20000, 'seed '//Str(number)//': '//Str(good)//' of 20000 random lines are read as they were made')
@@ -104,7 +87,7 @@ contains
     integer :: day, good
     good = 0
     do day = 0, 47480
-      time = 86400.0_dp*day + Below(86400)
+      time = 86400.0_dp*day + RandomBelow(86400)
       call LineRead('deal 1 1 1 h 0 '//ClockText(time)//' ', e, error)
       parsed = ClockParse(ClockText(time))
       if (.not. allocated(error) .and. abs(e%time - time) <= 0 .and. abs(parsed - time) <= 0) good = good + 1
@@ -166,16 +149,16 @@ contains
     do i = 1, 5000
       call MakeRandom(line, e, host, note)
       text = LineOf(line)
-      at = 1 + Below(len(text) - 1)
-      text(at:at) = achar(modulo(iachar(text(at:at)) + 1 + Below(126), 128))
+      at = 1 + RandomBelow(len(text) - 1)
+      text(at:at) = achar(modulo(iachar(text(at:at)) + 1 + RandomBelow(126), 128))
       length = LineFind(text, 1, error)
       if (allocated(error)) refused = refused + 1
       if (allocated(error)) deallocate (error)
       length = LineFind(LineOf(line), 1, error)
       if (length == len(line) + 9 .and. .not. allocated(error)) length = LineFind(line, 1, error)
       if (length == -1) torn = torn + 1
-      at = 1 + Below(len(line))
-      line(at:at) = achar(33 + Below(94))
+      at = 1 + RandomBelow(len(line))
+      line(at:at) = achar(33 + RandomBelow(94))
       call LineRead(line, e, error)                ! whatever it says: its places lie in the line
       if (allocated(error)) deallocate (error)
       if (all([e%host, e%note(1)] >= 1) .and. all([e%host(2), e%note(2)] <= len(line))) other = other + 1

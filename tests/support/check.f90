@@ -4,7 +4,7 @@ module check_m
   use error_m, only: error_t
   implicit none
   private
-  public :: Claim, ClaimFine, ClaimFails, Seed, Skip, Done
+  public :: Claim, ClaimFine, ClaimFails, GivenSeed, RandomBelow, Seed, Skip, Done
 
   integer :: failed = 0
 
@@ -50,6 +50,24 @@ contains
     call random_seed(size=n)
     call random_seed(put=[(number, i=1, n)])
   end subroutine Seed
+
+  !> SEED of the environment, or one of the clock.
+  integer function GivenSeed() result(number)
+    character(32) :: word
+    integer :: status
+    call get_environment_variable('SEED', word)
+    read (word, *, iostat=status) number
+    if (status /= 0) call system_clock(number)
+    number = modulo(number, 1000000)
+  end function GivenSeed
+
+  !> A random number of 0 .. n-1.
+  integer function RandomBelow(n) result(i)
+    integer, intent(in) :: n
+    double precision :: x
+    call random_number(x)
+    i = int(x*n)
+  end function RandomBelow
 
   subroutine Skip(why)
     character(*), intent(in) :: why
