@@ -1,6 +1,7 @@
-/* A GPU that fails when told to: LD_PRELOAD=gpufault.so GPUFAULT=FILE. Once the process computes on GPU 0 and FILE
- * exists, a kernel of one instruction, trap, is launched in the context that the process has there: from then on every
- * call for that GPU fails, as after a fault of the card. Other processes do not notice. */
+/* A GPU that fails when told to: LD_PRELOAD=gpufault.so GPUFAULT=FILE. Once the process computes on a GPU and FILE
+ * exists, or FILE.R for rank R alone, a kernel of one instruction, trap, is launched in the context that the process
+ * has there: from then on every call for that GPU fails, as after a fault of the card. Other processes do not notice.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ enum { LOOK = 5000 }; /* microseconds between two looks */
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry spoil() { trap; }\n";
 
 /* Entries of the CUDA driver API, whose handles are pointers and whose devices are numbers. */
+typedef int get_count(int *devices);
 typedef int get_state(int device, unsigned *flags, int *active);
 typedef int retain(void **context, int device);
 typedef int set_current(void *context);
@@ -20,25 +22,35 @@ typedef int get_function(void **function, void *module, const char *name);
 typedef int launch_kernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *stream, void **arguments, void **extra);
 
-/* The driver, once this process has a context on GPU 0. */
-static void *wait_for_context(void) {
+/* The driver, once this process has a context on a GPU, and which that is. */
+static void *wait_for_context(int *device) {
     for (;; usleep(LOOK)) {
         void *cuda = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
         unsigned flags = 0;
-        int active = 0;
+        int active = 0, devices = 0;
         if (cuda == NULL)
             continue;
-        if (((get_state *)dlsym(cuda, "cuDevicePrimaryCtxGetState"))(0, &flags, &active) == 0 && active)
-            return cuda;
+        if (((get_count *)dlsym(cuda, "cuDeviceGetCount"))(&devices) == 0)
+            for (*device = 0; *device < devices; ++*device)
+                if (((get_state *)dlsym(cuda, "cuDevicePrimaryCtxGetState"))(*device, &flags, &active) == 0 && active)
+                    return cuda;
         dlclose(cuda);
     }
 }
 
-static void *spoil(void *file) {
-    void *cuda = wait_for_context(), *context = NULL, *module = NULL, *kernel = NULL;
-    while (access((const char *)file, F_OK) != 0)
+static void wait_for_word(const char *file) {
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    char own[4096];
+    snprintf(own, sizeof own, "%s.%s", file, rank != NULL ? rank : "0");
+    while (access(file, F_OK) != 0 && access(own, F_OK) != 0)
         usleep(LOOK);
-    int rc = ((retain *)dlsym(cuda, "cuDevicePrimaryCtxRetain"))(&context, 0);
+}
+
+static void *spoil(void *file) {
+    int device;
+    void *cuda = wait_for_context(&device), *context = NULL, *module = NULL, *kernel = NULL;
+    wait_for_word((const char *)file);
+    int rc = ((retain *)dlsym(cuda, "cuDevicePrimaryCtxRetain"))(&context, device);
     rc = rc ? rc : ((set_current *)dlsym(cuda, "cuCtxSetCurrent"))(context);
     rc = rc ? rc : ((load_data *)dlsym(cuda, "cuModuleLoadData"))(&module, ptx);
     rc = rc ? rc : ((get_function *)dlsym(cuda, "cuModuleGetFunction"))(&kernel, module, "spoil");

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from check import PATIENCE, claim, done  # noqa: E402
 from gpuhog import gpu_memory_left  # noqa: E402
-from gpujob import able_or_end  # noqa: E402
+from gpujob import able_or_end, make_3d, traces_3d  # noqa: E402
 
 build = Path(os.environ["B"])
 program, device = build / "bin" / "SplFd3dmod", build / "tests" / "t670_fd3d_gpu"
@@ -22,18 +22,8 @@ import numpy as np  # noqa: E402
 from spltools.gathers import cdf5  # noqa: E402
 from spltools.gathers.gathers import Gathers  # noqa: E402
 
-BOUND, SHOTS, COMPONENTS = 1e-5, 8, ("p", "vx", "vy", "vz")
-DECK = dict(keymap="line.keymap", layers="earth.layers", dx=25, aperture=300, depth=1000, npml=10, half_length=2, fpeak=4, fmax=8,
-            tmax=1.0, dt_out=0.004, components=",".join(COMPONENTS), dispersion="warn", threads=1)
+BOUND, SHOTS = 1e-5, 8
 FILMS = dict(snapshot=0.25, snapshot_planes="top,y20", snapshot_fields="vz,p", pgv="y")
-
-
-def make(shots=SHOTS, **changes):
-    """Water over rock that attenuates; a cable beside the line of shots, so that no component vanishes by symmetry."""
-    Path("earth.layers").write_text("0 1500 0 1000 10000 10000\n150 2400 1100 2000 80 40\n500 3200 1800 2300 200 100\n")
-    Path("line.keymap").write_text("spread cable fixed x0=763.4 interval=31.7 channels=12 depth=67.3 y=163.7\n"
-                                   f"shots first_record=101 n={shots} x0=1000.0 dx=60.0 z=33.1 y=11 spread=cable\n")
-    Path("job.par").write_text("".join(f"{k} = {v}\n" for k, v in {**DECK, **changes}.items()))
 
 
 def command(ranks, *words):
@@ -47,15 +37,11 @@ def model(ranks, *words):
     return r
 
 
-def traces(file, slot):
-    return np.concatenate([file.gather(slot, c).traces.astype("f8") for c in COMPONENTS])
-
-
 def largest_difference(a, b, slots):
     """Largest relative RMS difference of a trace, over all components of all shots."""
     worst = 0.0
     for slot in slots:
-        one, two = traces(a, slot), traces(b, slot)
+        one, two = traces_3d(a, slot), traces_3d(b, slot)
         size, differs = np.sqrt((two**2).sum(axis=1)), np.sqrt(((one - two)**2).sum(axis=1))
         worst = max(worst, float((differs / np.maximum(size, 1e-30)).max()))
     return worst
@@ -108,7 +94,7 @@ def each_variant():
 
 def killed():
     """A long shot on the GPU, killed when a state is on disk."""
-    make(shots=1, tmax=300, dt_out=0.1, aperture=600, time_correction="no")
+    make_3d(1, tmax=300, dt_out=0.1, aperture=600, time_correction="no")
     model(2, "gpn=1", "output=whole.nc", "checkpoint=0")
     p = subprocess.Popen(command(2, "gpn=1", "output=cut.nc", "checkpoint=0.004"), stdin=subprocess.DEVNULL, start_new_session=True,
                          stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -124,13 +110,13 @@ def killed():
     after = re.findall(r"goes on after step (\d+)", r.stderr)
     claim(len(after) == 1 and int(after[0]) > 0, f"killed, then the shot goes on after step {after}")
     if r.returncode == 0:
-        one, two = traces(Gathers("whole.nc"), 0), traces(Gathers("cut.nc"), 0)
+        one, two = traces_3d(Gathers("whole.nc"), 0), traces_3d(Gathers("cut.nc"), 0)
         claim(np.array_equal(one, two) and np.abs(one).max() > 0, "traces are those of the undisturbed run, bit for bit")
 
 
 def too_large():
     """With 1.2 GB of the GPU's memory left by somebody else: a grid that does not fit is computed on cores, which is said."""
-    make(shots=1, dx=14, aperture=1500, depth=2500, fpeak=25, fmax=25, tmax=0.02, dt_out=0.004, threads=0)
+    make_3d(1, dx=14, aperture=1500, depth=2500, fpeak=25, fmax=25, tmax=0.02, dt_out=0.004, threads=0)
     with gpu_memory_left(1.2e9):
         r = subprocess.run([program, "plan", "par=job.par", "gpn=1"], capture_output=True, text=True, timeout=PATIENCE)
         claim(r.returncode == 0 and "1 of 1 shots do not fit" in r.stdout, f"plan says so: {re.findall('GPU memory.*', r.stdout)}")
@@ -140,7 +126,7 @@ def too_large():
         claim(Gathers("large.nc").words("variant", 0) == "cpu", "by cpu")
 
 
-make(**FILMS)
+make_3d(SHOTS, **FILMS)
 alone = model(3, "gpn=0", "variant=cpu", "output=cpu.nc")
 mixed = model(4, "gpn=1", "variant=auto", "output=gpu.nc")
 if alone.returncode == 0 and mixed.returncode == 0:
