@@ -3,6 +3,7 @@ submodule(group_m) group_waits
   implicit none
 
   real(dp), parameter :: NAP_FIRST = 5.0e-6_dp, NAP_LAST = 5.0e-4_dp   !< of waits for messages [s]
+  real(dp), parameter :: FLOWING = 2.0e-2_dp   !< a large message comes in parts, each of which waits for a call of MPI: so long naps are short [s]
 
 contains
 
@@ -42,7 +43,7 @@ contains
         end if
       end if
       call host_nap(nap)
-      nap = min(1.25_dp*nap, NAP_LAST)
+      if (now - start > FLOWING) nap = min(1.25_dp*nap, NAP_LAST)
     end do
   end procedure AwaitAll
 

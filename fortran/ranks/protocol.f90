@@ -192,10 +192,10 @@ contains
   subroutine LinkFlush(link)
     type(link_t), intent(inout) :: link
     real(dp) :: nap, start
-    nap = 0
     start = host_seconds()
     do while (Sending(link))
       if (host_seconds() - start > link%patience) exit
+      nap = 0
       call Rest(nap)
     end do
   end subroutine LinkFlush
@@ -246,10 +246,11 @@ contains
     end do
   end function LinkAwaits
 
-  !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work.
+  !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work, and while messages are
+  !> on their way: large ones come in parts, each of which waits for the next call of MPI.
   subroutine Rest(nap)
     real(dp), intent(inout) :: nap
-    nap = min(max(1.25_dp*nap, 2.0e-5_dp), 5.0e-3_dp)
+    nap = min(max(1.25_dp*nap, 5.0e-6_dp), 5.0e-3_dp)
     call host_nap(nap)
   end subroutine Rest
 
@@ -295,10 +296,10 @@ contains
     type(link_t), intent(inout) :: link
     integer(i8) :: before
     real(dp) :: nap, since
-    nap = 0
     before = link%bytes
     since = host_seconds()
     do while (link%bytes > ROOM)
+      nap = 0
       call Rest(nap)
       call FreeSent(link)
       if (link%bytes < before) then

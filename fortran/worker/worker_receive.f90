@@ -262,6 +262,7 @@ contains
     start = host_seconds()
     nap = 0
     do while (.not. BarrierOver(all_here))
+      if (LinkBusy(worker%link)) nap = 0
       call Rest(nap)
       if (host_seconds() - start < LATE) cycle
       call GroupListen(worker%group)

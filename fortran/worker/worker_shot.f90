@@ -7,7 +7,7 @@ module worker_shot_m
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
-  use protocol_m, only: LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
+  use protocol_m, only: LinkBusy, LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
@@ -160,7 +160,7 @@ contains
     if (allocated(error)) then
       call move_alloc(error, active%trouble)
     else if (missing(1) > 0) then
-      call host_nap(NAP)
+      if (.not. LinkBusy(worker%link)) call host_nap(NAP)
       return
     end if
     call GroupAgree(worker%group, active%trouble)
