@@ -14,6 +14,7 @@
 using namespace gpu_links;
 
 enum { THREADS = 256, MOST_BLOCKS = 32, ALL_BLOCKS = 96 }; // blocks of a way, of all
+enum { BATCH = 4 };                                        // points of a thread on their way at a time
 
 // Ways that are open and through which a phase travels.
 struct ways {
@@ -45,15 +46,23 @@ static __global__ void __launch_bounds__(THREADS)
     if (is_over(w))
         return; // of all blocks: waits stand before and behind
     float *to = s.to[what];
-    for (int m = blockIdx.x * THREADS + threadIdx.x; m < n; m += gridDim.x * THREADS) {
-        const int from = list[m];
-        float value[COMPONENTS];
+    const int step = gridDim.x * THREADS;
+    for (int m = blockIdx.x * THREADS + threadIdx.x; m < n; m += BATCH * step) {
+        float value[BATCH][COMPONENTS];
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            value[c] = part[c * stride + from];
+        for (int b = 0; b < BATCH; b++)
+            if (m + b * step < n) {
+                const int from = list[m + b * step];
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            to[(ptrdiff_t)c * n + m] = value[c];
+                for (int c = 0; c < COMPONENTS; c++)
+                    value[b][c] = part[c * stride + from];
+            }
+#pragma unroll
+        for (int b = 0; b < BATCH; b++)
+            if (m + b * step < n)
+#pragma unroll
+                for (int c = 0; c < COMPONENTS; c++)
+                    to[(ptrdiff_t)c * n + (m + b * step)] = value[b][c];
     }
     told(w, s, what, gridDim.x);
 }
