@@ -4,6 +4,7 @@ module mesh_of_layers_m
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t, LayersRead
   use materials_m, only: from_table, material_slowest, material_vs, materials_t, MaterialsOf
+  use mesh_doubling_m, only: DoublingRead
   use mesh_layers_m, only: layers_box_t, MeshLayers
   use mesh_m, only: mesh_t
   use parameters_m, only: job_t
@@ -24,6 +25,7 @@ contains
     type(layer_table_t) :: table
     type(layers_box_t) :: box
     real(dp), allocatable :: wave(:)
+    character(:), allocatable :: why
     made = ''
     call LayersRead(job%layers, table, error)
     if (allocated(error)) return
@@ -40,6 +42,8 @@ contains
     box%sponge = job%sponge
     box%thinnest = job%mesh_thinnest
     box%per = job%mesh_nodes
+    box%widest = wave
+    call DoublingRead(job%mesh_doubling, box, why)    ! sound: LayersRules has looked
     call MeshLayers(table, box, mesh, made, error)
     made = 'layers of '//job%layers//', '//made
   end subroutine MeshOfLayers
