@@ -17,13 +17,14 @@ module mesh_doubling_m
   public :: levels_t, LevelsMake, DoublingRead
 
   integer, parameter, public :: doublings_most = 3        !< elements at most eight times as wide
-  !> Heights of the two rows of a doubling layer, in widths of the elements above: as long an edge goes down them. High ones leave the
-  !> larger time step: with 2 and 3 widths, velocities alike, 0.72 and 0.85 of that of even rows 2 widths high.
-  real(dp), parameter :: low = 2.0_dp, high = 3.0_dp
+  !> Heights of the two rows of a doubling layer, in widths of the elements above: as long an edge goes down them. The larger ones leave
+  !> the larger time step, these parts of that of even rows 2 widths high.
+  real(dp), parameter :: low = 2.0_dp, high = 3.0_dp, step_of_low = 0.72_dp, step_of_high = 0.85_dp
   real(dp), parameter :: middle = 0.6_dp                  !< their middle level is there: steps are 4 % larger than from half-way
   real(dp), parameter :: flattest = 0.8_dp                !< part of these that will do where a layer has no more room
   real(dp), parameter :: thin = 0.5_dp                    !< part of its largest thickness that its layer has everywhere
   real(dp), parameter :: least_row = 0.5_dp               !< part of a height; what is lower makes no row beside a doubling layer
+  real(dp), parameter :: dearer = 1.3_dp                  !< time of an element of a doubling row, of one of an even row
 
   type :: levels_t
     logical :: fit = .true.                               !< all doublings have a place
@@ -34,6 +35,7 @@ module mesh_doubling_m
     integer, allocatable :: within(:)                     !< the layer of each doubling layer
     real(dp), allocatable :: from(:)                      !< mean depth of its upper side [m]
     real(dp) :: undoubled = 0                             !< elements without doubling layers
+    real(dp) :: cost = 0                                  !< elements over the time step, about; the unit has no meaning
   end type levels_t
 
   !> A doubling layer in its layer.
@@ -101,6 +103,7 @@ contains
     call CountColumns(box%x, box%width(1), box%sponge, 1, columns(1), inside)
     call CountColumns(box%y, box%width(2), box%sponge, 1, columns(2), inside)
     levels%undoubled = product(real(columns, dp))*(sum(real(stack%rows, dp)) + stack%below)
+    if (box%doubles) levels%cost = Cost(box, stack, levels, doubling)
   end subroutine LevelsMake
 
   ! --- places of doubling layers ----------------------------------------------------------------------------------------------
@@ -200,6 +203,60 @@ contains
     depth = sum(stack%used(:, :, k))/size(stack%used(:, :, k))
     if (part > 0) depth = depth + part*(sum(stack%used(:, :, k + 1))/size(stack%used(:, :, k)) - depth)
   end function MeanDepth
+
+  ! --- what a mesh costs ------------------------------------------------------------------------------------------------------
+
+  !> Elements over the time step, as far as rows in the box tell: a row by its fastest wave and by its heights where it is lowest.
+  pure real(dp) function Cost(box, stack, levels, doubling)
+    type(layers_box_t), intent(in) :: box
+    type(stack_t), intent(in) :: stack
+    type(levels_t), intent(in) :: levels
+    type(doubling_t), intent(in) :: doubling(:)
+    real(dp) :: rate, width(2), thin, part, fastest
+    integer :: step(2), r, level, d, k, m
+    m = Between(box)
+    step = 1
+    rate = 0
+    Cost = 0
+    level = 1
+    d = 0
+    do r = 1, size(levels%rows) - stack%below
+      k = levels%own(r)
+      fastest = FastestIn(box, stack, k)
+      width = step*[stack%x%width, stack%y%width]
+      associate (row => levels%rows(r))
+        if (row == row_even) then
+          part = 1 - levels%part(level)
+          if (levels%layer(level + m) == k) part = levels%part(level + m) - levels%part(level)
+          rate = max(rate, fastest*sqrt(sum(1/width**2) + 1/(part*Thinnest(stack, k))**2))
+          Cost = Cost + product(real([stack%x%columns, stack%y%columns]/step, dp))
+          level = level + m
+        else
+          if (row == row_along_x) d = d + 1
+          thin = doubling(d)%height(row)/width(row)
+          thin = step_of_low + (step_of_high - step_of_low)*(min(high, thin) - low)/(high - low)
+          rate = max(rate, fastest*sqrt(2.25_dp)/(minval(width)*thin))
+          Cost = Cost + dearer*1.5_dp*product(real([stack%x%columns, stack%y%columns]/step, dp))
+          step(row) = 2*step(row)
+          level = level + 2*m
+        end if
+      end associate
+    end do
+    Cost = (Cost + product(real([stack%x%columns, stack%y%columns]/step, dp))*stack%below)*rate
+  end function Cost
+
+  !> The velocity of the fastest wave in the rows of a layer, which may reach into those below [m/s].
+  pure real(dp) function FastestIn(box, stack, k) result(v)
+    type(layers_box_t), intent(in) :: box
+    type(stack_t), intent(in) :: stack
+    integer, intent(in) :: k
+    integer :: l
+    v = box%fastest(k)
+    do l = k + 1, size(stack%rows)
+      if (all(stack%used(:, :, l) <= stack%true(:, :, l))) exit
+      v = max(v, box%fastest(l))
+    end do
+  end function FastestIn
 
   ! --- levels -----------------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ module mesh_layers_m
   private
   public :: layers_box_t, MeshLayers
 
-  real(dp), parameter :: worth_it = 0.8_dp                !< of the elements with fewer doubling layers is worth one more
+  real(dp), parameter :: worth_it = 0.9_dp                !< of the time with fewer doubling layers is worth one more
 
 contains
 
@@ -59,28 +59,27 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(stack_t) :: other
     type(levels_t) :: its
-    real(dp) :: least, count
     integer :: doublings
     doublings = 0
     if (allocated(box%doubling)) doublings = size(box%doubling)
-    least = huge(least)/2
     do
       call StackMake(table, box, 2**doublings, other, error)
       if (.not. allocated(error)) call LevelsMake(table, box, doublings, other, its, error)
       if (allocated(error)) return
       if (.not. its%fit) exit
-      count = RowsCount([other%x%columns, other%y%columns], its%rows)
-      if (.not. box%doubles .or. count < worth_it*least) then
-        least = count
+      if (.not. allocated(levels%rows) .or. its%cost < worth_it*levels%cost) then
         stack = other
         levels = its
       end if
       doublings = doublings + 1
       if (.not. box%doubles .or. doublings > doublings_most) exit
     end do
-    if (least > most_elements) call Fail(error, 'mesh=layers: '//Str(stack%x%columns)//' x '//Str(stack%y%columns)//' columns of '// &
-      Str(size(levels%rows))//' elements are '//Str(least, 3)//', at most '//Str(most_elements)// &
-      ' are possible: use larger elements (mesh_dx, mesh_dy, heights, or a lower fmax) or a smaller box')
+    associate (columns => [stack%x%columns, stack%y%columns])
+      if (RowsCount(columns, levels%rows) > most_elements) call Fail(error, 'mesh=layers: '//Str(columns(1))//' x '// &
+        Str(columns(2))//' columns of '//Str(size(levels%rows))//' elements are '//Str(RowsCount(columns, levels%rows), 3)// &
+        ', at most '//Str(most_elements)//' are possible: use larger elements (mesh_dx, mesh_dy, heights, or a lower fmax) or '// &
+        'a smaller box')
+    end associate
   end subroutine Choose
 
   ! --- nodes and elements ---------------------------------------------------------------------------------------------------

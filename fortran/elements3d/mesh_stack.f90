@@ -26,7 +26,8 @@ module mesh_stack_m
     real(dp) :: thinnest = 0.4_dp                         !< part of a height
     integer :: per = 8                                    !< nodes of an element
     real(dp), allocatable :: widest(:)                    !< elements of each layer by velocity [m]
-    logical :: doubles = .false.                          !< elements double their width downwards wherever that allows it,
+    logical :: doubles = .false.                          !< elements double their width downwards wherever that allows it:
+    real(dp), allocatable :: fastest(:)                   !< velocity of each layer, where they do [m/s],
     real(dp), allocatable :: doubling(:)                  !< or at these depths [m], which rise, where there are any
   end type layers_box_t
 
