@@ -1,8 +1,9 @@
-!> The levels of the rows of a mesh of layers, and where elements double their width downwards: along x and y, in two rows of two levels
-!> (mesh_rows.f90), a doubling layer. It lies within one layer, which has at least half of its largest thickness everywhere, so that
-!> no contact crosses it.
+!> The levels of the rows of a mesh of layers, and where elements double their width downwards: along x and y, in two rows of two
+!> levels (mesh_rows.f90), a doubling layer. It lies within one layer, which has at least half of its largest thickness everywhere,
+!> so that no contact crosses it.
 !>
-!> By velocity, it begins at the uppermost layer whose elements, and those of all layers below, may be twice as wide.
+!> By velocity, it begins at the uppermost layer whose elements, and those of all layers below, may be twice as wide. Each has
+!> to be worth its smaller time step and the columns that it needs: elements over the time step are weighed.
 module mesh_doubling_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
@@ -17,8 +18,8 @@ module mesh_doubling_m
   public :: levels_t, LevelsMake, DoublingRead
 
   integer, parameter, public :: doublings_most = 3        !< elements at most eight times as wide
-  !> Heights of the two rows of a doubling layer, in widths of the elements above: as long an edge goes down them. The larger ones leave
-  !> the larger time step, these parts of that of even rows 2 widths high.
+  !> Heights of the two rows of a doubling layer, in widths of the elements above: as long an edge goes down them. The larger ones
+  !> leave the larger time step, these parts of that of even rows 2 widths high.
   real(dp), parameter :: low = 2.0_dp, high = 3.0_dp, step_of_low = 0.72_dp, step_of_high = 0.85_dp
   real(dp), parameter :: middle = 0.6_dp                  !< their middle level is there: steps are 4 % larger than from half-way
   real(dp), parameter :: flattest = 0.8_dp                !< part of these that will do where a layer has no more room
@@ -41,7 +42,7 @@ module mesh_doubling_m
   !> A doubling layer in its layer.
   type :: doubling_t
     integer :: layer = 0
-    real(dp) :: gap = 0                                   !< even rows above it, down from the one before or the layer's upper side [m]
+    real(dp) :: gap = 0                                   !< even rows above it, below the one before or the layer's top [m]
     real(dp) :: height(2) = 0                             !< of its rows [m]
   end type doubling_t
 
@@ -108,7 +109,7 @@ contains
 
   ! --- places of doubling layers ----------------------------------------------------------------------------------------------
 
-  !> The place of the last of some doubling layers: the uppermost layer from which on all elements may be so wide, and that has room.
+  !> The place of the last of some doubling layers: the uppermost layer from which on all elements may be so wide, if it has room.
   pure subroutine ByVelocity(box, stack, width, doubling, fits)
     type(layers_box_t), intent(in) :: box
     type(stack_t), intent(in) :: stack
@@ -163,9 +164,9 @@ contains
       after = before + sum(this%height)
       room = stack%thick(k) - after
       if (room < (flattest - 1)*after) then
-        call Fail(error, here//'layer '//name//' is '//Str(stack%thick(k), 4)//' m thick at most, and there doubling layers, and '// &
-                  'what is above them, need '//Str(flattest*after, 4)//' m: give a depth in a thicker layer, fewer depths, or '// &
-                  'narrower elements (mesh_dx, mesh_dy)')
+        call Fail(error, here//'layer '//name//' is '//Str(stack%thick(k), 4)//' m thick at most, and there doubling layers, '// &
+                  'and what is above them, need '//Str(flattest*after, 4)//' m: give a depth in a thicker layer, fewer depths, '// &
+                  'or narrower elements (mesh_dx, mesh_dy)')
         return
       end if
       this%gap = (depth - MeanDepth(stack, k, 0.0_dp))/(MeanDepth(stack, k, 1.0_dp) - MeanDepth(stack, k, 0.0_dp))*stack%thick(k)

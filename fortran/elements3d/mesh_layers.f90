@@ -2,8 +2,8 @@
 !>
 !> Columns are of equal width. Each layer has as many rows of elements everywhere as it needs where it is thickest. Rows are never
 !> thinner than a part (`thinnest`) of what they are there: where a layer is thinner, or ends, its rows reach into the layer below,
-!> and each element has the medium in which its middle lies, so that contacts are steps there, of a least height. Deep elements may be
-!> twice, four and eight times as wide (mesh_doubling.f90).
+!> and each element has the medium in which its middle lies, so that contacts are steps there, of a least height. Deep elements may
+!> be twice, four and eight times as wide (mesh_doubling.f90).
 module mesh_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp

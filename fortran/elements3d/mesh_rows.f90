@@ -1,5 +1,5 @@
-!> Rows of hexahedra on a lattice of columns and levels. Downwards, elements may become twice as wide, first along x, then along y, by
-!> rows of two levels that keep whole faces in common:
+!> Rows of hexahedra on a lattice of columns and levels. Downwards, elements may become twice as wide, first along x, then along y,
+!> by rows of two levels that keep whole faces in common:
 !>
 !>     t0---t1---t2---t3---t4      along the row: columns as above, four sides above, two below; seen across it: drawn out.
 !>     |    |    |    |    |       The same that `spl-mesh chunk` has (tools/spltools/mesh/chunk.py). Two columns and their mirror
@@ -30,7 +30,8 @@ module mesh_rows_m
 
   !> Quadrilaterals of a row: corners, along the row and down, at the upper near, upper far, lower far and lower near end.
   integer, parameter :: even(2, 4, 1) = reshape([0, 0, 1, 0, 1, 1, 0, 1], [2, 4, 1])
-  integer, parameter :: doubling(2, 4, 3) = reshape([0, 0, 1, 0, 1, 1, 0, 2, 1, 0, 2, 0, 2, 1, 1, 1, 1, 1, 2, 1, 2, 2, 0, 2], [2, 4, 3])
+  integer, parameter :: doubling(2, 4, 3) = reshape( &
+    [0, 0, 1, 0, 1, 1, 0, 2, 1, 0, 2, 0, 2, 1, 1, 1, 1, 1, 2, 1, 2, 2, 0, 2], [2, 4, 3])
   integer, parameter :: mirrored(4) = [2, 1, 4, 3]
   integer, parameter :: ends(2, 4) = reshape([-1, -1, 1, -1, 1, 1, -1, 1], [2, 4])   !< along and down, of the corners
 

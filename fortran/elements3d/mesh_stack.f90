@@ -146,8 +146,8 @@ contains
     allocate (stack%true(0:ubound(stack%x%node, 1), 0:ubound(stack%y%node, 1), n + 1), stat=status)
     if (status == 0) allocate (stack%used, mold=stack%true, stat=status)
     if (status /= 0) then
-      call Fail(error, 'no memory for the surfaces of '//Str(n)//' layers at '//Str(size(stack%x%node))//' x '//Str(size(stack%y%node))// &
-                ' places')
+      call Fail(error, 'no memory for the surfaces of '//Str(n)//' layers at '//Str(size(stack%x%node))//' x '// &
+                Str(size(stack%y%node))//' places')
       return
     end if
     stack%true(:, :, n + 1) = box%bottom
@@ -156,8 +156,8 @@ contains
         do i = 0, ubound(stack%x%node, 1)
           call SurfaceAt(table%layer(k)%top, stack%x%inside(i), stack%y%inside(j), stack%true(i, j, k), ok, why)
           if (ok) cycle
-          call Fail(error, 'table of layers '//table%path//': at '//Place(stack%x%inside(i), stack%y%inside(j))//' the upper side of layer '// &
-                    table%layer(k)%name//', '//table%layer(k)%top%words//', '//why)
+          call Fail(error, 'table of layers '//table%path//': at '//Place(stack%x%inside(i), stack%y%inside(j))// &
+                    ' the upper side of layer '//table%layer(k)%name//', '//table%layer(k)%top%words//', '//why)
           return
         end do
       end do
@@ -237,10 +237,10 @@ contains
           end do
           room = z(2) - z(1) - stack%rows(1)*stack%least(1)*(1 - 1.0e-9_dp)
           if (room < 0) then
-            call Fail(error, 'mesh=layers: at '//Place(stack%x%inside(i), stack%y%inside(j))//' there are '//Str(z(n + 1) - z(1), 5)// &
-                      ' m from the ground to the bottom, and the '//Str(sum(stack%rows))//' rows of elements of '//table%path// &
-                      ' need '//Str(sum(stack%rows*stack%least), 5)//' m at least: make mesh_bottom deeper, mesh_thinnest '// &
-                      'smaller, or elements higher')
+            call Fail(error, 'mesh=layers: at '//Place(stack%x%inside(i), stack%y%inside(j))//' there are '// &
+                      Str(z(n + 1) - z(1), 5)//' m from the ground to the bottom, and the '//Str(sum(stack%rows))// &
+                      ' rows of elements of '//table%path//' need '//Str(sum(stack%rows*stack%least), 5)//' m at least: '// &
+                      'make mesh_bottom deeper, mesh_thinnest smaller, or elements higher')
             return
           end if
         end associate

@@ -30,6 +30,7 @@ program t863_sem_doubling
   do i = 1, 12
     call RandomMesh(i)
   end do
+  call Pushed()
   call Shapes()
   call Depths()
   call Refused()
@@ -115,6 +116,28 @@ contains
     call MeshLayers(t, box, again, words, error)
     call Claim(Same(mesh, again), 'made again it is the same, bit for bit')
   end subroutine RandomMesh
+
+  !> Where rock ends its rows reach up into soil, whose elements must not be wide.
+  subroutine Pushed()
+    type(layer_table_t) :: t
+    type(layers_box_t) :: box
+    type(mesh_t) :: mesh
+    character(:), allocatable :: words
+    call Table(['l1 0          ', 'l2 1000+0.2*x '], t)
+    box%x = [0, 2000]
+    box%y = [0, 1600]
+    box%bottom = 2000
+    box%width = 50
+    box%widest = [50, 200]
+    box%height = [200, 100]
+    box%fastest = [2000, 2000]
+    box%fluid = [.false., .false.]
+    box%thinnest = 0.7_dp
+    box%doubles = .true.
+    call MeshLayers(t, box, mesh, words, error)
+    call ClaimFine(error, words)
+    call Claim(Widest(mesh, box) <= 1 + 1.0e-6_dp, 'rows of rock that reach into soil are not widened: '//Str(Widest(mesh, box), 4))
+  end subroutine Pushed
 
   logical function Same(a, b)
     type(mesh_t), intent(in) :: a, b
