@@ -1,7 +1,9 @@
 !> The parameters of modelling with spectral elements, and the rules that only it has.
 module elements3d_parameters_m
   use kinds_m, only: dp
+  use mesh_doubling_m, only: DoublingRead
   use mesh_ground_m, only: ground_words
+  use mesh_stack_m, only: layers_box_t
   use model_rules_m, only: ModelRules
   use parameter_table_m, only: table_t
   use parameters_m, only: ClusterTable, DispersionTable, FilesTable, job_t, SnapshotTable, TimeTable, VariantTable, &
@@ -83,6 +85,7 @@ contains
     call t%real('mesh_dz', job%mesh_d(3), 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'and so high, where layers does not tell; 0 = by velocity')
     call t%real('mesh_per_wave', job%mesh_per_wave, 1.25_dp, 0.7_dp, 20.0_dp, 'elements', 'by velocity: so many to the shortest wavelength, at fmax, of each layer, and across of the slowest')
     call t%real('mesh_thinnest', job%mesh_thinnest, 0.4_dp, 0.02_dp, 1.0_dp, '', 'elements are at least this part as high as where their layer is thickest; where a layer is thinner, or ends, they have the medium that is in their middle')
+    call t%text('mesh_doubling', job%mesh_doubling, 'none', 'doubling layers, below which elements are twice as wide along x and y, two of them four times, three eight times: none; auto = at the uppermost layer from which on velocities allow it, and as many as make shots faster, elements and time step counted; or their depths [m], joined by commas. Each lies in a layer that is everywhere at least half as thick as where it is thickest; columns of elements are made so many that they can be halved')
     call t%int('mesh_nodes', job%mesh_nodes, 8, 8, 27, '', 'nodes of an element: 8, or 27, whose sides are curved as the surfaces')
     call t%output('mesh_out', job%mesh_out, 'mesh.exo', 'the verb mesh writes the mesh here, Exodus II')
     ! @format(on)
@@ -119,8 +122,10 @@ contains
   subroutine LayersRules(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
+    type(layers_box_t) :: box
+    character(:), allocatable :: why
     if (job%mesh /= 'layers') then
-      call t%idle('layers,mesh_x0,mesh_x1,mesh_y0,mesh_y1,mesh_bottom,mesh_dx,mesh_dy,mesh_dz,mesh_per_wave,mesh_thinnest,mesh_nodes', &
+      call t%idle('layers,mesh_x0,mesh_x1,mesh_y0,mesh_y1,mesh_bottom,mesh_dx,mesh_dy,mesh_dz,mesh_per_wave,mesh_thinnest,mesh_doubling,mesh_nodes', &
                   'it is of mesh=layers')
       return
     end if
@@ -130,6 +135,8 @@ contains
       call t%blame('mesh_x1', 'must be beyond '//t%said('mesh_x0')//': the box of mesh=layers')
     if (t%sound('mesh_y0,mesh_y1') .and. .not. job%mesh_y(2) > job%mesh_y(1)) &
       call t%blame('mesh_y1', 'must be beyond '//t%said('mesh_y0')//': the box of mesh=layers')
+    call DoublingRead(job%mesh_doubling, box, why)
+    if (why /= '') call t%blame('mesh_doubling', why)
     if (t%sound('mesh_nodes') .and. job%mesh_nodes /= 8 .and. job%mesh_nodes /= 27) call t%blame('mesh_nodes', 'must be 8 or 27')
   end subroutine LayersRules
 

@@ -8,7 +8,7 @@ module mesh_blocks_m
   use text_m, only: Str
   implicit none
   private
-  public :: block_t, BlocksOf, BlockRows
+  public :: block_t, BlocksOf, BlockRows, ShapeOf
 
   type :: block_t
     character(:), allocatable :: name
@@ -52,12 +52,20 @@ contains
   pure subroutine Measure(x, edge, shape)
     real(dp), intent(in) :: x(:, :)
     real(dp), intent(out) :: edge(2), shape
-    real(dp) :: jacobian(3, 3, in_element), length(12)
-    integer :: k, p
+    real(dp) :: length(12)
+    integer :: k
     do k = 1, 12
       length(k) = norm2(x(:, hex_edge(2, k)) - x(:, hex_edge(1, k)))
     end do
     edge = [minval(length), maxval(length)]
+    shape = ShapeOf(x)
+  end subroutine Measure
+
+  !> The worst Jacobian of an element over the lengths of its columns.
+  pure real(dp) function ShapeOf(x) result(shape)
+    real(dp), intent(in) :: x(:, :)
+    real(dp) :: jacobian(3, 3, in_element)
+    integer :: p
     call HexJacobians(x, jacobian)
     shape = 1
     do p = 1, in_element
@@ -65,7 +73,7 @@ contains
         shape = min(shape, Determinant(j)/max(sqrt(sum(j(:, 1)**2)*sum(j(:, 2)**2)*sum(j(:, 3)**2)), tiny(1.0_dp)))
       end associate
     end do
-  end subroutine Measure
+  end function ShapeOf
 
   !> A line a block, as `plan` prints.
   function BlockRows(blocks, fmax) result(rows)

@@ -3,7 +3,8 @@ module mesh_of_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t, LayersRead
-  use materials_m, only: from_table, material_slowest, material_vs, materials_t, MaterialsOf
+  use materials_m, only: from_table, material_fastest, material_slowest, material_vs, materials_t, MaterialsOf
+  use mesh_doubling_m, only: DoublingRead
   use mesh_layers_m, only: layers_box_t, MeshLayers
   use mesh_m, only: mesh_t
   use parameters_m, only: job_t
@@ -24,10 +25,11 @@ contains
     type(layer_table_t) :: table
     type(layers_box_t) :: box
     real(dp), allocatable :: wave(:)
+    character(:), allocatable :: why
     made = ''
     call LayersRead(job%layers, table, error)
     if (allocated(error)) return
-    call Slowest(table, materials, wave, box%fluid, error)
+    call Velocities(table, materials, wave, box%fastest, box%fluid, error)
     if (allocated(error)) return
     wave = wave/fmax/job%mesh_per_wave
     box%x = job%mesh_x
@@ -40,15 +42,17 @@ contains
     box%sponge = job%sponge
     box%thinnest = job%mesh_thinnest
     box%per = job%mesh_nodes
+    box%widest = wave
+    call DoublingRead(job%mesh_doubling, box, why)    ! sound: LayersRules has looked
     call MeshLayers(table, box, mesh, made, error)
     made = 'layers of '//job%layers//', '//made
   end subroutine MeshOfLayers
 
-  !> The velocity of the slowest wave of each layer [m/s], and whether it is a fluid.
-  subroutine Slowest(table, materials, v, fluid, error)
+  !> The velocity of the slowest and of the fastest wave of each layer [m/s], and whether it is a fluid.
+  subroutine Velocities(table, materials, slowest, fastest, fluid, error)
     type(layer_table_t), intent(in) :: table
     type(materials_t), intent(in) :: materials
-    real(dp), allocatable, intent(out) :: v(:)
+    real(dp), allocatable, intent(out) :: slowest(:), fastest(:)
     logical, allocatable, intent(out) :: fluid(:)
     type(error_t), allocatable, intent(inout) :: error
     type(mesh_t) :: names
@@ -69,7 +73,8 @@ contains
       return
     end if
     fluid = .not. part(material_vs, :) > 0
-    v = part(material_slowest, :)
-  end subroutine Slowest
+    slowest = part(material_slowest, :)
+    fastest = part(material_fastest, :)
+  end subroutine Velocities
 
 end module mesh_of_layers_m

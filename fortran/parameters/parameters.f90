@@ -28,7 +28,7 @@ module parameters_m
     character(:), allocatable :: mesh, mesh_z, materials, memory_variables, ocean_load, resident
     real(dp) :: ocean_rho = 0                                !< [kg/m3]
     real(dp) :: gpu_memory = 0
-    character(:), allocatable :: mesh_out
+    character(:), allocatable :: mesh_out, mesh_doubling
     real(dp) :: mesh_x(2) = 0, mesh_y(2) = 0, mesh_bottom = 0, mesh_d(3) = 0, mesh_per_wave = 0, mesh_thinnest = 0
     integer :: mesh_nodes = 8
     real(dp) :: sponge = 0
@@ -81,6 +81,7 @@ contains
     job%materials = ''
     job%ocean_load = ''
     job%mesh_out = ''
+    job%mesh_doubling = ''
     job%memory_variables = ''
     job%resident = ''
     job%vp = ''

@@ -1,0 +1,251 @@
+!> Surfaces of layers at the nodes of columns of elements, with room for the rows of each layer.
+!>
+!> Surfaces that cross: an upper one cuts those below it; but the floor of water, where it rises above the water, is land.
+!> Outside of the box, `sponge` wide at its four sides and below, surfaces go on as they are at its sides.
+module mesh_stack_m
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp
+  use layer_table_m, only: layer_table_t
+  use mesh_surface_m, only: SurfaceAt
+  use text_m, only: Str
+  implicit none
+  private
+  public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between
+
+  real(dp), parameter, public :: most_elements = 2.0e7_dp !< of a mesh
+  real(dp), parameter :: no_thickness = 1.0e-6_dp         !< of the depth of the box: a layer that is nowhere thicker is nowhere
+
+  !> A mesh to be made.
+  type :: layers_box_t
+    real(dp) :: x(2) = 0, y(2) = 0                        !< sides [m]
+    real(dp) :: bottom = 0                                !< depth [m]
+    real(dp) :: width(2) = 0                              !< of elements along x and y at most [m]
+    real(dp), allocatable :: height(:)                    !< of those of each layer at most [m]
+    logical, allocatable :: fluid(:)                      !< of each layer
+    real(dp) :: sponge = 0                                !< [m]
+    real(dp) :: thinnest = 0.4_dp                         !< part of a height
+    integer :: per = 8                                    !< nodes of an element
+    real(dp), allocatable :: widest(:)                    !< elements of each layer by velocity [m]
+    logical :: doubles = .false.                          !< elements double their width downwards wherever that allows it:
+    real(dp), allocatable :: fastest(:)                   !< velocity of each layer, where they do [m/s],
+    real(dp), allocatable :: doubling(:)                  !< or at these depths [m], which rise, where there are any
+  end type layers_box_t
+
+  !> Places along an axis: columns of elements, nodes, and places of these in the box, where surfaces are asked for.
+  type :: axis_t
+    integer :: columns = 0
+    real(dp) :: width = 0                                 !< of an element in the box [m]
+    real(dp), allocatable :: node(:), inside(:)           !< (0:)
+  end type axis_t
+
+  !> Surfaces at the nodes, (0:, 0:, layers + 1); the last is the bottom.
+  type :: stack_t
+    type(axis_t) :: x, y
+    real(dp), allocatable :: true(:, :, :)                !< as the table has them, cut where they cross
+    real(dp), allocatable :: used(:, :, :)                !< with room for the rows
+    integer, allocatable :: rows(:)                       !< of each layer
+    real(dp), allocatable :: least(:)                     !< height of a row of each layer [m]
+    real(dp), allocatable :: thick(:)                     !< the largest thickness of each layer [m]
+    integer :: below = 0                                  !< rows below the bottom of the box
+  end type stack_t
+
+contains
+
+  !> whole: numbers of columns are multiples of this.
+  subroutine StackMake(table, box, whole, stack, error)
+    type(layer_table_t), intent(in) :: table
+    type(layers_box_t), intent(in) :: box
+    integer, intent(in) :: whole
+    type(stack_t), intent(out) :: stack
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckColumns(table, box, error)
+    if (allocated(error)) return
+    call MakeAxis(box%x, box%width(1), box%sponge, Between(box), whole, stack%x)
+    call MakeAxis(box%y, box%width(2), box%sponge, Between(box), whole, stack%y)
+    call Surfaces(table, box, stack, error)
+    if (allocated(error)) return
+    call Cut(box%fluid, stack%true)
+    call Rows(table, box, stack, error)
+    if (.not. allocated(error)) call MakeRoom(table, stack, error)
+  end subroutine StackMake
+
+  !> Nodes from corner to corner of an element.
+  pure integer function Between(box)
+    type(layers_box_t), intent(in) :: box
+    Between = merge(1, 2, box%per == 8)
+  end function Between
+
+  ! --- columns --------------------------------------------------------------------------------------------------------------
+
+  subroutine CheckColumns(table, box, error)
+    type(layer_table_t), intent(in) :: table
+    type(layers_box_t), intent(in) :: box
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: columns
+    columns = (1 + (box%x(2) - box%x(1) + 2*box%sponge)/box%width(1))*(1 + (box%y(2) - box%y(1) + 2*box%sponge)/box%width(2))
+    if (columns > most_elements/2) call Fail(error, 'mesh=layers: elements '//Str(box%width(1), 4)//' x '// &
+      Str(box%width(2), 4)//' m wide make '//Str(columns, 3)//' columns of the box of '//table%path//', at most '// &
+      Str(most_elements/2)//' are possible: use wider elements (mesh_dx, mesh_dy, or a lower fmax) or a smaller box')
+  end subroutine CheckColumns
+
+  !> between: nodes from one end of an element to the other. whole: columns are a multiple of this.
+  pure subroutine MakeAxis(ends, width, sponge, between, whole, axis)
+    real(dp), intent(in) :: ends(2), width, sponge
+    integer, intent(in) :: between, whole
+    type(axis_t), intent(out) :: axis
+    integer :: n, outside, i
+    real(dp) :: at
+    call CountColumns(ends, width, sponge, whole, axis%columns, n)
+    outside = (axis%columns - n)/2
+    axis%width = (ends(2) - ends(1))/n
+    allocate (axis%node(0:between*axis%columns), axis%inside(0:between*axis%columns))
+    do i = 0, between*axis%columns
+      at = real(i, dp)/between - outside                  ! in elements of the box
+      if (at < 0) then
+        axis%node(i) = ends(1) + at*sponge/outside
+      else if (at > n) then
+        axis%node(i) = ends(2) + (at - n)*sponge/outside
+      else
+        axis%node(i) = ends(1) + (ends(2) - ends(1))*(at/n)
+      end if
+      axis%inside(i) = max(ends(1), min(ends(2), axis%node(i)))
+    end do
+  end subroutine MakeAxis
+
+  !> Columns along an axis, a multiple of `whole`, of which `inside` are in the box.
+  pure subroutine CountColumns(ends, width, sponge, whole, columns, inside)
+    real(dp), intent(in) :: ends(2), width, sponge
+    integer, intent(in) :: whole
+    integer, intent(out) :: columns, inside
+    inside = ElementsIn(ends(2) - ends(1), width)
+    do
+      columns = inside
+      if (sponge > 0) columns = inside + 2*max(1, nint(sponge*inside/(ends(2) - ends(1))))
+      if (modulo(columns, whole) == 0) return
+      inside = inside + 1
+    end do
+  end subroutine CountColumns
+
+  !> Elements of at most this size in a length; a millionth more is no more.
+  pure integer function ElementsIn(length, most)
+    real(dp), intent(in) :: length, most
+    ElementsIn = max(1, ceiling(length/most*(1 - 1.0e-6_dp)))
+  end function ElementsIn
+
+  ! --- surfaces -------------------------------------------------------------------------------------------------------------
+
+  subroutine Surfaces(table, box, stack, error)
+    type(layer_table_t), intent(in) :: table
+    type(layers_box_t), intent(in) :: box
+    type(stack_t), intent(inout) :: stack
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: why
+    integer :: i, j, k, n, status
+    logical :: ok
+    n = size(table%layer)
+    allocate (stack%true(0:ubound(stack%x%node, 1), 0:ubound(stack%y%node, 1), n + 1), stat=status)
+    if (status == 0) allocate (stack%used, mold=stack%true, stat=status)
+    if (status /= 0) then
+      call Fail(error, 'no memory for the surfaces of '//Str(n)//' layers at '//Str(size(stack%x%node))//' x '// &
+                Str(size(stack%y%node))//' places')
+      return
+    end if
+    stack%true(:, :, n + 1) = box%bottom
+    do k = 1, n
+      do j = 0, ubound(stack%y%node, 1)
+        do i = 0, ubound(stack%x%node, 1)
+          call SurfaceAt(table%layer(k)%top, stack%x%inside(i), stack%y%inside(j), stack%true(i, j, k), ok, why)
+          if (ok) cycle
+          call Fail(error, 'table of layers '//table%path//': at '//Place(stack%x%inside(i), stack%y%inside(j))// &
+                    ' the upper side of layer '//table%layer(k)%name//', '//table%layer(k)%top%words//', '//why)
+          return
+        end do
+      end do
+    end do
+  end subroutine Surfaces
+
+  pure function Place(x, y)
+    real(dp), intent(in) :: x, y
+    character(:), allocatable :: Place
+    Place = 'x = '//Str(x, 7)//', y = '//Str(y, 7)//' m'
+  end function Place
+
+  !> An upper surface cuts those below it, the bottom all; a floor above its water is land.
+  pure subroutine Cut(fluid, z)
+    logical, intent(in) :: fluid(:)
+    real(dp), intent(inout) :: z(:, :, :)
+    integer :: k, l, n
+    n = size(fluid)
+    do k = 2, n
+      if (all(fluid(:k - 1)) .and. .not. fluid(k)) then
+        do l = 1, k - 1
+          z(:, :, l) = min(z(:, :, l), z(:, :, k))
+        end do
+      else
+        z(:, :, k) = max(z(:, :, k), z(:, :, k - 1))
+      end if
+    end do
+    do k = 1, n
+      z(:, :, k) = min(z(:, :, k), z(:, :, n + 1))
+    end do
+  end subroutine Cut
+
+  !> The rows of each layer, as many as it needs where it is thickest.
+  subroutine Rows(table, box, stack, error)
+    type(layer_table_t), intent(in) :: table
+    type(layers_box_t), intent(in) :: box
+    type(stack_t), intent(inout) :: stack
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: k, n
+    n = size(table%layer)
+    allocate (stack%rows(n), stack%least(n), stack%thick(n))
+    do k = 1, n
+      stack%thick(k) = maxval(stack%true(:, :, k + 1) - stack%true(:, :, k))
+      if (.not. stack%thick(k) > no_thickness*max(1.0_dp, box%bottom - minval(stack%true(:, :, 1)))) then
+        call Fail(error, 'table of layers '//table%path//': layer '//table%layer(k)%name//' is nowhere in the box, from x = '// &
+                  Str(box%x(1))//' to '//Str(box%x(2))//', y = '//Str(box%y(1))//' to '//Str(box%y(2))//' m and down to '// &
+                  Str(box%bottom)//' m: leave it out, or make mesh_bottom deeper')
+        return
+      end if
+      if (stack%thick(k)/box%height(k) > most_elements) then
+        call Fail(error, 'mesh=layers: layer '//table%layer(k)%name//' would have more than 2e7 rows of elements: use higher ones')
+        return
+      end if
+      stack%rows(k) = ElementsIn(stack%thick(k), box%height(k))
+      stack%least(k) = box%thinnest*stack%thick(k)/stack%rows(k)
+    end do
+    if (box%sponge > 0) stack%below = max(1, nint(box%sponge*stack%rows(n)/stack%thick(n)))
+  end subroutine Rows
+
+  !> Moves surfaces, down first, so that there is room for all rows.
+  subroutine MakeRoom(table, stack, error)
+    type(layer_table_t), intent(in) :: table
+    type(stack_t), intent(inout) :: stack
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: room
+    integer :: i, j, k, n
+    n = size(stack%rows)
+    do j = 0, ubound(stack%y%node, 1)
+      do i = 0, ubound(stack%x%node, 1)
+        associate (z => stack%used(i, j, :))
+          z = stack%true(i, j, :)
+          do k = 2, n
+            z(k) = max(z(k), z(k - 1) + stack%rows(k - 1)*stack%least(k - 1))
+          end do
+          do k = n, 2, -1
+            z(k) = min(z(k), z(k + 1) - stack%rows(k)*stack%least(k))
+          end do
+          room = z(2) - z(1) - stack%rows(1)*stack%least(1)*(1 - 1.0e-9_dp)
+          if (room < 0) then
+            call Fail(error, 'mesh=layers: at '//Place(stack%x%inside(i), stack%y%inside(j))//' there are '// &
+                      Str(z(n + 1) - z(1), 5)//' m from the ground to the bottom, and the '//Str(sum(stack%rows))// &
+                      ' rows of elements of '//table%path//' need '//Str(sum(stack%rows*stack%least), 5)//' m at least: '// &
+                      'make mesh_bottom deeper, mesh_thinnest smaller, or elements higher')
+            return
+          end if
+        end associate
+      end do
+    end do
+  end subroutine MakeRoom
+
+end module mesh_stack_m
