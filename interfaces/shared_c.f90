@@ -1,7 +1,8 @@
 !> Memory that processes of a machine share, and flags in it that one sets and others wait for, asleep.
 !>
 !> The memory has no name in any folder: it is there as long as a process uses it, and is gone with the last of them, however that
-!> ends. Its first shared_data bytes hold the flags. All of it is there from the beginning, and stays as long as somebody has it open.
+!> ends. Its first shared_data bytes hold the flags. All of it is there from the beginning, and stays as long as somebody has it
+!> open.
 module shared_c
   use iso_c_binding, only: c_ptr, c_int, c_long_long, c_double, c_char
   implicit none

@@ -1,7 +1,7 @@
-/* CRC-32 as zlib computes it, with carry-less products where the processor has them: 64 bytes a turn, or 128. Bytes are a
- * polynomial over GF(2); a part of it that is multiplied by x^n mod P moves n bits on, where it is added to what stands
- * there (Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ, Intel 2009). The last 16 bytes,
- * which then stand for all before them, and what is too short, are zlib's. */
+/* CRC-32 as zlib computes it, with carry-less products where the processor has them: 64 bytes a turn, or 128. Bytes are
+ * a polynomial over GF(2); a part of it that is multiplied by x^n mod P moves n bits on, where it is added to what
+ * stands there (Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ, Intel 2009). The last 16
+ * bytes, which then stand for all before them, and what is too short, are zlib's. */
 #include <stddef.h>
 #include <stdint.h>
 #include <zlib.h>
@@ -68,7 +68,9 @@ __attribute__((target("vpclmulqdq,avx2,pclmul"))) static uint32_t crc_wide(uint3
 
 static int has_products(void) { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }
 
-static int has_wide(void) { return has_products() && __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2"); }
+static int has_wide(void) {
+    return has_products() && __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2");
+}
 #endif
 
 long crc32_bytes(long crc, long n, const char *bytes) {

@@ -10,8 +10,8 @@ submodule(master_type_m) master_handle_m
   use master_stop_m, only: MasterAllowLeave, MasterCheckSignals, MasterEndGrace
   use master_receive_m, only: MasterReceiveGather, MasterReceiveLost, MasterReceiveSnaps, MasterSendModel
   use output_pause_m, only: PauseKeep
-  use protocol_m, only: MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, &
-                        MSG_READY, MSG_SNAPS
+  use protocol_m, only: MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_NOTE, &
+                        MSG_PROGRESS, MSG_READY, MSG_SNAPS
   use progress_m, only: ProgressBye, ProgressReady
   use workers_m, only: WorkersEnded
   implicit none
