@@ -1,18 +1,19 @@
 !> Memory that processes of a machine share, and flags in it that one sets and others wait for, asleep.
 !>
 !> The memory has no name in any folder: it is there as long as a process uses it, and is gone with the last of them, however that
-!> ends. Its first shared_data bytes hold the flags.
+!> ends. Its first shared_data bytes hold the flags. All of it is there from the beginning, and stays as long as somebody has it
+!> open.
 module shared_c
   use iso_c_binding, only: c_ptr, c_int, c_long_long, c_double, c_char
   implicit none
   private
   public :: shared_new, shared_open, shared_close, shared_post, shared_wait
 
-  integer, parameter, public :: shared_data = 4096, shared_flags = 1000
+  integer, parameter, public :: shared_data = 4096, shared_flags = 1000, shared_name = 64
 
   interface
     !> `bytes` of memory, all 0, or null with a sentence in err_message; `path`, null-terminated and at most `length` characters:
-    !> the name that other processes of this machine give to shared_open while this one lives.
+    !> the name that other processes of this machine give to shared_open while this one lives; shared_name characters are enough.
     type(c_ptr) function shared_new(bytes, length, path) bind(c)
       import :: c_ptr, c_int, c_long_long, c_char
       implicit none
@@ -21,7 +22,7 @@ module shared_c
       character(kind=c_char), intent(out) :: path(*)
     end function shared_new
 
-    !> The same memory in another process, to read; null where that cannot be, as on another machine.
+    !> The same memory in another process, to read; null where that cannot be, as on another machine, or is another one.
     type(c_ptr) function shared_open(path, bytes) bind(c)
       import :: c_ptr, c_long_long, c_char
       implicit none

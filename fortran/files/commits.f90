@@ -4,7 +4,7 @@
 !> commit takes, or they are many. Where syncs are fast each gather has its own; where they are slow most of the time goes into
 !> what comes meanwhile. What waits is kept in memory, for after a sync that failed it has to be written again.
 module commits_m
-  use gather_m, only: gather_t
+  use gather_m, only: gather_t, SealedCount
   use host_c, only: host_seconds
   use kinds_m, only: dp
   implicit none
@@ -62,7 +62,7 @@ contains
     type(commits_t), intent(inout) :: commits
     commits%n = commits%n + 1
     if (commits%n == 1) commits%since = host_seconds()
-    commits%bytes = commits%bytes + 4.0_dp*size(commits%written(commits%n)%gather%sealed%bytes)
+    commits%bytes = commits%bytes + 4.0_dp*SealedCount(commits%written(commits%n)%gather%sealed)
   end subroutine CommitsAdd
 
   !> All that waits is committed, which took so long.

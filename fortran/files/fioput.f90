@@ -7,7 +7,7 @@ module fioput_m
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
   use files_m, only: ClockSeconds
-  use gather_m, only: gather_t, sealed_t
+  use gather_m, only: gather_t, sealed_t, SealedCount
   use gather_seal_m, only: TracesSeal
   use iso_c_binding, only: c_null_char
   use kinds_m, only: dp, i8, sp
@@ -44,7 +44,7 @@ contains
     call PutGeometry(fio, shot, gather, error)
     call PutComputed(fio, slot, gather, error)
     call SumSlot(fio, Checked(fio), slot, checksum, error)
-    if (allocated(sealed%bytes)) then
+    if (allocated(gather%traces)) then
       call PutTraces(fio, slot, gather%nrec, sealed, checksum, error)
     else
       call PutTraces(fio, slot, gather%nrec, gather%sealed, checksum, error)
@@ -131,7 +131,7 @@ contains
     end if
     if (fio%record(shot%slot) /= shot%record .or. gather%record /= shot%record) call Fail(error, 'slot '//Str(shot%slot)// &
       ' is for shot record '//Str(fio%record(shot%slot))//', not for shot '//Str(shot%record)//' with gather '//Str(gather%record))
-    if (.not. ((allocated(gather%traces) .or. allocated(gather%sealed%bytes)) .and. allocated(gather%rx) .and. &
+    if (.not. ((allocated(gather%traces) .or. SealedCount(gather%sealed) > 0) .and. allocated(gather%rx) .and. &
                allocated(gather%rz) .and. allocated(shot%rx) .and. &
                allocated(shot%ry) .and. allocated(shot%rz) .and. allocated(shot%channel))) then
       call Fail(error, 'the gather of shot record '//Str(shot%record)//' is incomplete')
@@ -142,7 +142,7 @@ contains
     fits = all(n == [fio%nt, gather%nrec, fio%ncomp]) .and. size(gather%rx) == gather%nrec .and. size(gather%rz) == gather%nrec &
            .and. size(shot%rx) == gather%nrec .and. size(shot%ry) == gather%nrec .and. size(shot%rz) == gather%nrec .and. &
            size(shot%channel) == gather%nrec .and. gather%nrec <= fio%nrec_max
-    if (fits .and. .not. allocated(gather%traces)) fits = size(gather%sealed%bytes, kind=i8) == CountOf(int(n, i8)) .and. &
+    if (fits .and. .not. allocated(gather%traces)) fits = SealedCount(gather%sealed) == CountOf(int(n, i8)) .and. &
                                                           size(gather%sealed%crc) == fio%ncomp
     if (.not. fits) then
       call Fail(error, 'the gather of shot record '//Str(shot%record)//' has '//Str(n(1))//' samples x '//Str(gather%nrec)// &
@@ -225,19 +225,22 @@ contains
   subroutine PutTraces(fio, slot, nrec, sealed, crc, error)
     type(fio_t), intent(in) :: fio
     integer, intent(in) :: slot, nrec
-    type(sealed_t), intent(in) :: sealed
+    type(sealed_t), target, intent(in) :: sealed
     integer(i8), intent(inout) :: crc
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: none(:, :)
+    real(sp), pointer, contiguous :: bytes(:)
     integer(i8) :: n, at(3), counts(3)
     integer :: c
     n = int(fio%nt, i8)*nrec
+    bytes => sealed%lent
+    if (.not. associated(bytes)) bytes => sealed%bytes
     allocate (none(fio%nt, fio%nrec_max - nrec), source=ieee_value(1.0_sp, ieee_quiet_nan))
     do c = 1, fio%ncomp
       at = [slot - 1_i8, 0_i8, 0_i8]
       counts = [1_i8, int(nrec, i8), int(fio%nt, i8)]
       if (.not. allocated(error)) call FailFromC(fio_put_sealed(fio%handle, CString(trim(fio%variable(c))), at, counts, &
-                                                                sealed%bytes((c - 1)*n + 1:c*n)), error)
+                                                                bytes((c - 1)*n + 1:c*n)), error)
       crc = crc32_joined(crc, sealed%crc(c), 4*n)
       at(2) = nrec
       counts(2) = fio%nrec_max - nrec

@@ -3,7 +3,7 @@ module gather_m
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: gather_t, film_t, sealed_t
+  public :: gather_t, film_t, sealed_t, SealedCount
 
   real(sp), parameter, public :: film_missing = 9.96920997e36_sp   !< of a point where there is nothing, as NetCDF has it
 
@@ -21,6 +21,8 @@ module gather_m
   !> makes it (gather_seal.f90), so that nobody else has to go through them but to compare.
   type :: sealed_t
     real(sp), allocatable :: bytes(:)         !< (nt*nrec*ncomp), big-endian: no numbers to compute with
+    real(sp), pointer, contiguous :: lent(:) => null()   !< instead of bytes: the same, in memory that is somebody else's
+    integer :: memory = 0                     !< number of that memory (lent_memory.f90)
     integer(i8), allocatable :: crc(:)        !< (ncomp)
   end type sealed_t
 
@@ -47,5 +49,18 @@ module gather_m
     real(dp) :: tf = 0, dtf = 0               !< first time and interval [s]
     real(sp), allocatable :: snapshots(:, :, :)  !< pressure [Pa], (nxs, nzs, nsnap); snapshot j is at time (j-1)*dts
   end type gather_t
+
+contains
+
+  !> The number of sealed samples, 0 if there are none.
+  pure integer(i8) function SealedCount(sealed) result(n)
+    type(sealed_t), intent(in) :: sealed
+    n = 0
+    if (associated(sealed%lent)) then
+      n = size(sealed%lent, kind=i8)
+    else if (allocated(sealed%bytes)) then
+      n = size(sealed%bytes, kind=i8)
+    end if
+  end function SealedCount
 
 end module gather_m

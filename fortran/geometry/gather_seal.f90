@@ -12,29 +12,39 @@ module gather_seal_m
 contains
 
   !> Seals the traces, where there are any, and frees them. Fails, and leaves them, where one is not finite. `names`: of components.
-  subroutine GatherSeal(gather, names, error)
+  !> `lent`, number `memory`: memory to put them in, of as many samples; where it is null they take their own.
+  subroutine GatherSeal(gather, names, error, lent, memory)
     type(gather_t), intent(inout) :: gather
     character(*), intent(in) :: names(:)
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), pointer, contiguous, intent(in), optional :: lent(:)
+    integer, intent(in), optional :: memory
     if (allocated(error) .or. .not. allocated(gather%traces)) return
+    gather%sealed = sealed_t()
+    if (present(lent) .and. present(memory)) gather%sealed = sealed_t(lent=lent, memory=memory)
     call TracesSeal(gather%traces, gather%record, names, gather%sealed, error)
     if (.not. allocated(error)) deallocate (gather%traces)
   end subroutine GatherSeal
 
-  !> Seals the traces of shot `record`, (nt, nrec, ncomp).
+  !> Seals the traces of shot `record`, (nt, nrec, ncomp), into sealed%lent or, where that is null, sealed%bytes.
   subroutine TracesSeal(traces, record, names, sealed, error)
     real(sp), contiguous, intent(in) :: traces(:, :, :)
     integer, intent(in) :: record
     character(*), intent(in) :: names(:)
-    type(sealed_t), intent(inout) :: sealed
+    type(sealed_t), target, intent(inout) :: sealed
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), pointer, contiguous :: bytes(:)
     integer(i8) :: n, bad
     integer :: c
     n = size(traces, 1, kind=i8)*size(traces, 2)
-    sealed = sealed_t()
-    allocate (sealed%bytes(n*size(traces, 3)), sealed%crc(size(traces, 3)))
+    bytes => sealed%lent
+    if (.not. associated(bytes)) then
+      allocate (sealed%bytes(n*size(traces, 3)))
+      bytes => sealed%bytes
+    end if
+    allocate (sealed%crc(size(traces, 3)))
     do c = 1, size(traces, 3)
-      bad = sealed_floats(n, traces(:, :, c), sealed%bytes((c - 1)*n + 1:c*n), sealed%crc(c))
+      bad = sealed_floats(n, traces(:, :, c), bytes((c - 1)*n + 1:c*n), sealed%crc(c))
       if (bad == 0) cycle
       call Fail(error, trim(names(c))//' of receiver '//Str((bad - 1)/size(traces, 1) + 1)//' of shot record '//Str(record)// &
                 ' is not finite')

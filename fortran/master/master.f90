@@ -8,6 +8,7 @@ module master_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: VerdictMessage
+  use lent_memory_m, only: BorrowerFind, BorrowerForget
   use log_m, only: LogWarn
   use lost_workers_m, only: LossesNew
   use master_workers_m, only: MasterBeat, MasterFindLost, MasterHeard
@@ -17,8 +18,8 @@ module master_m
   use master_stop_m, only: MasterCheckSignals, MasterEndGrace
   use output_pause_m, only: PauseKept
   use survey_m, only: survey_t, SurveyCells
-  use protocol_m, only: link_t, LinkBusy, LinkReceive, LinkReply, message_t, MSG_GATHER, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_NOTE, &
-                        MSG_PROGRESS, MSG_READY, MSG_SNAPS, Rest
+  use protocol_m, only: link_t, LinkBusy, LinkReceive, LinkReply, message_t, MSG_GATHER, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, &
+                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Rest
   use quarantine_m, only: QuarantineNew
   use roles_m, only: role_t
   use shot_m, only: shot_t
@@ -90,7 +91,7 @@ contains
       call Commit(master, link)
       if (NextMessage(master, link, message)) then
         nap = 0
-        news = .not. any(message%kind == [MSG_PROGRESS, MSG_MODEL, MSG_NOTE])
+        news = .not. any(message%kind == [MSG_PROGRESS, MSG_MEMORY, MSG_MODEL, MSG_NOTE])
         reply = message_t()
         call HandleChecked(master, message, reply)
         if (reply%kind /= MSG_NONE) call LinkReply(link, message%from, reply)
@@ -126,6 +127,7 @@ contains
     type(message_t), intent(inout) :: message, reply
     character(:), allocatable :: why
     if (FromDead(master, message)) return
+    if (message%kind == MSG_GATHER) call BorrowerFind(master%borrower, message)
     why = MessageProblem(message, master%workers%n, master%survey%keymap%n)
     if (why == '') then
       call master%handle(message, reply)
@@ -183,6 +185,10 @@ contains
       call LinkReply(link, self%rank(worker), message)
     end do
     call MasterFindLost(self, link)
+    associate (w => self%workers)                   ! whose traces are all written send no more
+      if (self%commits%n == 0 .and. PauseKept(self%pause) == 0) &
+        call BorrowerForget(self%borrower, pack(w%speaker, w%dead .or. w%gone))
+    end associate
     if (.not. MasterMayReply(self, .false.)) return
     call MasterReplyWaiting(self, link)
     call MasterSendDrops(self, link)

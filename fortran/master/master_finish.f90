@@ -4,7 +4,8 @@ module master_finish_m
   use scheduler_m, only: scheduler_t, SchedulerHeldBack, SchedulerParked
   use host_c, only: host_seconds
   use kinds_m, only: dp
-  use log_m, only: LogError, LogInfo
+  use lent_memory_m, only: BorrowerForget
+  use log_m, only: LogError, LogInfo, LogKeep
   use master_type_m, only: master_t
   use peers_m, only: PeersDead, PeersLook
   use protocol_m, only: LinkReply, link_t, LinkFlush, LinkForget, message_t, MSG_END, LinkReceive, Rest
@@ -31,6 +32,7 @@ contains
     logical :: awaited(0:master%workers%ranks - 1)
     real(dp) :: start, nap
     integer :: rank
+    call BorrowerForget(master%borrower)
     call PeersLook(master%peers, host_seconds())
     broken = master%workers%broken .or. any(master%workers%lost) .or. PeersDead(master%peers) > 0
     if (any(master%workers%lost)) call LogInfo(Str(count(master%workers%lost))//' worker(s) are lost: the job ends without them')
@@ -79,6 +81,9 @@ contains
     integer :: slot
     call ProgressSummary(master%progress)
     if (.not. master%progress%quiet .and. master%scheduler%left == 0) call LogHeldBack(master%scheduler)
+    if (.not. master%progress%quiet .and. master%borrower%read + master%borrower%sent > 0) &
+      call LogKeep('gathers: '//Str(master%borrower%read)//' read in memory of their workers, '//Str(master%borrower%sent)// &
+                   ' came as messages')
     list = ''
     do slot = 1, size(master%scheduler%finished)
       if (SchedulerParked(master%scheduler, slot)) list = list//' '//Str(master%survey%keymap%record(slot))

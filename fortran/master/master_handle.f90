@@ -2,6 +2,7 @@
 submodule(master_type_m) master_handle_m
   use scheduler_m, only: SchedulerGone, SchedulerReady
   use host_c, only: host_seconds
+  use lent_memory_m, only: BorrowerOpen
   use log_m, only: LogInfo, LogKeep, LogWarn
   use master_workers_m, only: MasterReceiveProgress
   use master_deal_m, only: MasterDeal, MasterReplyFirst
@@ -9,8 +10,8 @@ submodule(master_type_m) master_handle_m
   use master_stop_m, only: MasterAllowLeave, MasterCheckSignals, MasterEndGrace
   use master_receive_m, only: MasterReceiveGather, MasterReceiveLost, MasterReceiveSnaps, MasterSendModel
   use output_pause_m, only: PauseKeep
-  use protocol_m, only: MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, &
-                        MSG_READY, MSG_SNAPS
+  use protocol_m, only: MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_NOTE, &
+                        MSG_PROGRESS, MSG_READY, MSG_SNAPS
   use progress_m, only: ProgressBye, ProgressReady
   use workers_m, only: WorkersEnded
   implicit none
@@ -36,6 +37,8 @@ contains
       call MasterDeal(self, message%from, int(message%n(1)), reply)
     case (MSG_MODEL)
       call MasterSendModel(self, message, reply)
+    case (MSG_MEMORY)
+      call BorrowerOpen(self%borrower, message, reply)
     case (MSG_GATHER)
       call MasterReceiveGather(self, message, reply)
     case (MSG_SNAPS)

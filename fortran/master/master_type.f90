@@ -5,6 +5,7 @@ module master_type_m
   use workers_m, only: workers_t
   use scheduler_m, only: scheduler_t
   use kinds_m, only: dp
+  use lent_memory_m, only: borrower_t
   use lost_workers_m, only: losses_t
   use output_pause_m, only: pause_t
   use peers_m, only: peers_t
@@ -29,6 +30,7 @@ module master_type_m
     type(losses_t) :: losses                    !< what lost workers had
     type(quarantine_t) :: quarantine            !< nodes that lose shots
     type(windowqueue_t) :: windows              !< requests for windows of the model
+    type(borrower_t) :: borrower                !< memory of workers that it reads traces in
     integer, allocatable :: waiting(:)          !< ranks and workers whose READY is not answered yet
     integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
     real(dp) :: dealt_at = 0, deal_time = 0     !< when those that wait were last dealt to, and how long that took [s]

@@ -110,6 +110,7 @@ contains
     call move_alloc(from%text, to%text)
     call move_alloc(from%places, to%places)
     call move_alloc(from%fields, to%fields)
+    to%lent => from%lent
   end subroutine Move
 
 end module output_pause_m

@@ -3,11 +3,10 @@
 submodule(group_m) group_ways
   use iso_c_binding, only: c_associated, c_f_pointer, c_null_char
   use partners_m, only: PartnersSides
-  use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
+  use shared_c, only: PATH => shared_name, shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
   use text_m, only: FString
   implicit none
 
-  integer, parameter :: PATH = 64             !< characters that name shared memory
   integer, parameter :: TURNS = 2000000       !< that a flag counts within a shot, then from the first again
 
 contains

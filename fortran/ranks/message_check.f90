@@ -3,8 +3,8 @@
 module message_check_m
   use checked_m, only: Between, CountOf, Finite, IsWhole
   use kinds_m, only: dp, i8, sp
-  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, &
-                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, &
+                        MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
                         MSG_STOP, MSG_WRITTEN
   use text_m, only: Str
   implicit none
@@ -60,9 +60,20 @@ contains
       call Inside('first cell along z', m%n(5), m%n(9), why)
       if (to_master .or. why /= '') return
       call Fits('samples', Fields(m), [m%n([7, 9, 8]) - m%n([3, 5, 4]) + 1, m%n(6)], why)
+    case (MSG_MEMORY)
+      if (to_master) then
+        call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+        call Within('bytes', m%n(3), 0_i8, huge(1_i8), why)
+        if (.not. allocated(m%text)) why = 'the name is missing'
+      else
+        call Within('yes or no', m%n(1), 0_i8, 1_i8, why)
+      end if
+      call Within('number', m%n(2), 1_i8, most, why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)
+      call Within('memory', m%n(7), 0_i8, most, why)
+      if (m%n(7) > 0 .and. .not. associated(m%lent)) why = 'its traces lie in memory that is not known here'
       call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (to_master) call FromWorker(m, nworkers, nshots, why)
@@ -220,6 +231,7 @@ contains
     type(message_t), intent(in) :: m
     Fields = 0
     if (allocated(m%fields)) Fields = size(m%fields, kind=i8)
+    if (associated(m%lent)) Fields = size(m%lent, kind=i8)
   end function Fields
 
 end module message_check_m

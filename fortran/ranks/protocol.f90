@@ -10,7 +10,10 @@
 !>                        (1) that is given up as the job ends
 !>     MODEL     worker   record, which box of the window; each rank of a    MODEL (the media of the box) or REFUSED
 !>                        group asks for its own
-!>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
+!>     MEMORY    worker   worker id, number, bytes; name of memory of its    MEMORY: number, can be read? (1 or 0)
+!>                        own that traces are to be read in
+!>     GATHER    worker   traces, or where in that memory they lie;          WRITTEN or REFUSED
+!>                        positions used, times
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
 !>     PROGRESS  worker   record, fraction done, fraction it began at,       -
@@ -43,12 +46,13 @@ module protocol_m
   public :: barrier_t, Barrier, BarrierBegin, BarrierOver
   public :: BroadcastText, BroadcastInteger, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
-  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD
+  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD, MSG_MEMORY
 
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
-                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17, MSG_DEAD = 18
-  integer, parameter :: MSG_LAST = MSG_DEAD, MSG_GARBLED = -1  !< the highest; of a message with an impossible header
+                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17, MSG_DEAD = 18, &
+                        MSG_MEMORY = 19
+  integer, parameter :: MSG_LAST = MSG_MEMORY, MSG_GARBLED = -1  !< the highest; of a message with an impossible header
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
@@ -65,6 +69,7 @@ module protocol_m
     character(:), allocatable :: text
     real(dp), allocatable :: places(:)        !< positions and other double numbers
     real(sp), allocatable :: fields(:)        !< model window or traces
+    real(sp), pointer, contiguous :: lent(:) => null()   !< traces that stay where they are: lent_memory.f90
   end type message_t
 
   !> The master as a link sees it: it handles messages and replies.

@@ -65,15 +65,18 @@ contains
 
   !> The CRC-32s of the traces of a gather, by components.
   function Sums(message) result(crc)
-    type(message_t), intent(in) :: message
+    type(message_t), target, intent(in) :: message
     integer(i8), allocatable :: crc(:)
+    real(sp), pointer, contiguous :: bytes(:)
     integer(i8) :: n, c, last
+    bytes => message%lent
+    if (.not. associated(bytes) .and. allocated(message%fields)) bytes => message%fields
     n = 0
-    if (allocated(message%fields)) n = size(message%fields, kind=i8)
+    if (associated(bytes)) n = size(bytes, kind=i8)
     allocate (crc(max(0_i8, min(message%n(5), n))))
     do c = 1, size(crc)
       last = merge(n, c*(n/size(crc)), c == size(crc))
-      crc(c) = sealed_sum(last - (c - 1)*(n/size(crc)), message%fields((c - 1)*(n/size(crc)) + 1:last))
+      crc(c) = sealed_sum(last - (c - 1)*(n/size(crc)), bytes((c - 1)*(n/size(crc)) + 1:last))
     end do
   end function Sums
 
@@ -228,17 +231,19 @@ contains
     kind = Whole(message%n(3))
   end subroutine VerdictFrom
 
-  !> GATHER: traces, positions used and how it was computed. Moves the sealed traces out of `gather`.
+  !> GATHER: traces, positions used and how it was computed. Moves the sealed traces out of `gather`; those that are lent stay where
+  !> they are.
   subroutine GatherMessage(gather, message)
     type(gather_t), intent(inout) :: gather
     type(message_t), intent(inout) :: message
     message%kind = MSG_GATHER
-    message%n(1:6) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps]
+    message%n(1:7) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps, gather%sealed%memory]
     message%x(1:5) = [gather%sx, gather%sy, gather%sz, gather%seconds, gather%cells]
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
     if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
     call move_alloc(gather%sealed%bytes, message%fields)
+    message%lent => gather%sealed%lent
     message%n(CHECKSUM_AT) = SumOf(message, gather%sealed%crc)
   end subroutine GatherMessage
 
@@ -266,6 +271,8 @@ contains
     gather%rz = message%places(n + 1:2*n)
     if (size(message%places, kind=i8) == 3*n) gather%ry = message%places(2*n + 1:)
     call move_alloc(message%fields, gather%sealed%bytes)
+    gather%sealed%lent => message%lent
+    gather%sealed%memory = Whole(message%n(7))
   end subroutine GatherFrom
 
   !> The shot of a gather or of snapshots, and where its source is. Fails where `what` it is came with wrong bits.

@@ -72,7 +72,7 @@ contains
   end function TraceBytes
 
   !> Memory of rank 0 for all shots, or for the key-map while it is read, and for gathers that wait for their commit and one more
-  !> that comes meanwhile [bytes].
+  !> that comes meanwhile: in memory of its own, or of workers that lend it, where they do not count once more [bytes].
   real(dp) function SurveyBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     real(dp) :: held, reading, gather

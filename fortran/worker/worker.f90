@@ -10,9 +10,10 @@ module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
   use gather_seal_m, only: GatherSeal
+  use lent_memory_m, only: LenderAsk, LenderEnd, LenderTake
   use group_m, only: GroupAgree, GroupFree, GroupNew, WISHES
   use host_c, only: host_seconds, host_signal
-  use kinds_m, only: dp
+  use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
   use roles_m, only: role_t
@@ -21,7 +22,7 @@ module worker_m
   use solver_m, only: solver_t
   use text_m, only: Str
   use master_heartbeat_m, only: job_end_t, HeartbeatNew
-  use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerMayAskModel, WorkerNote, WorkerSend
+  use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerAnnounce, WorkerMayAskModel, WorkerNote, WorkerSend
   use worker_receive_m, only: WorkerReceive, WorkerOpen
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_shot_m, only: GatherSend, LogExchanged, LogShared, ModelAsk, ModelAwait, ShotAsk, ProgressReport, ProgressSend, SOON, &
@@ -43,6 +44,7 @@ contains
     type(worker_options_t), intent(in) :: options
     type(job_end_t), intent(out) :: job_end
     type(worker_t), allocatable, target :: worker
+    type(message_t) :: message
     character(:), allocatable :: said
     integer :: i
     logical :: computing
@@ -73,6 +75,10 @@ contains
     if (role%gpu_fault /= '') call WorkerLoseGpu(worker, role%gpu_fault)
     if (role%drivers > 0 .and. .not. worker%gpu) &
       worker%trial_rate = role%group_size*worker%active(1)%solver%trial(scheme)
+    if (role%group_rank == 0 .and. .not. associated(link%listener)) then
+      call LenderAsk(worker%lender, message)
+      call WorkerAnnounce(worker, message)
+    end if
     do while (WorkerOpen(worker))
       call WorkerReceive(worker)
       do i = 1, size(worker%active)
@@ -91,6 +97,7 @@ contains
     do while (.not. (worker%job_over .or. associated(link%listener)))
       call WorkerReceive(worker)
     end do
+    call LenderEnd(worker%lender)
     job_end = worker%job_end
     call GroupFree(worker%group, job_end%broken)
   end subroutine WorkerRun
@@ -133,7 +140,7 @@ contains
     case (MODELLED)
       call active%solver%gather(active%gather, error)                        ! receivers -> traces
       call LogExchanged(worker, active, error)
-      call GatherSeal(active%gather, SplitList(worker%scheme%components), error)
+      call Seal(worker, active, error)
       call Agree(worker, active, error)
       if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default
@@ -144,6 +151,20 @@ contains
     if (active%state == LOOPING) call StateDiscard(worker, active, error)
     call ShotLost(worker, active, error)
   end subroutine Turn
+
+  !> Seals the traces, where they are, into memory that rank 0 can read if there is any.
+  subroutine Seal(worker, active, error)
+    type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable, intent(inout) :: error
+    type(message_t) :: message
+    real(sp), pointer, contiguous :: lent(:)
+    integer :: memory
+    if (allocated(error) .or. .not. allocated(active%gather%traces)) return
+    call LenderTake(worker%lender, active%shot%record, size(active%gather%traces, kind=i8), lent, memory, message)
+    call WorkerAnnounce(worker, message)
+    call GatherSeal(active%gather, SplitList(worker%scheme%components), error, lent, memory)
+  end subroutine Seal
 
   !> An error of one rank of a group is that of all. They agree too on whether a state is kept after the next steps, and learn of a
   !> signal that one of them got.

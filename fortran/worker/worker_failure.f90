@@ -4,7 +4,7 @@ module worker_failure_m
   use protocol_m, only: message_t, MSG_LEAVE, MSG_LOST
   use active_shot_m, only: IDLE, LOOPING, MODELLED, READY, active_shot_t
   use text_m, only: Str
-  use worker_type_m, only: worker_t, WorkerNote, WorkerSend
+  use worker_type_m, only: worker_t, WorkerNote, WorkerReturn, WorkerSend
   implicit none
   private
   public :: ShotLost, ShotReport, WorkerLoseGpu
@@ -37,7 +37,7 @@ contains
 
   !> Sends LOST; the active shot is free for another.
   subroutine ShotReport(worker, active, error)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
@@ -46,6 +46,7 @@ contains
     message%n(12) = worker%role%worker_id
     message%text = error%message
     call WorkerSend(worker, message)
+    call WorkerReturn(worker, active%shot%record, .false.)
     active%state = IDLE
     deallocate (error)
   end subroutine ShotReport

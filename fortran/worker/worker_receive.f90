@@ -4,10 +4,11 @@ module worker_receive_m
   use group_m, only: GroupListen, GroupShare
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
+  use lent_memory_m, only: LenderAnswered
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
   use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, LinkBusy, &
-                        message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
+                        message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, LinkReceive, Rest
   use roles_m, only: role_t
   use active_shot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
@@ -191,6 +192,8 @@ contains
       if (i > 0) call ModelReceive(worker, worker%active(i), message)
     case (MSG_WRITTEN, MSG_REFUSED)
       call VerdictReceive(worker, message)
+    case (MSG_MEMORY)
+      call LenderAnswered(worker%lender, message)
     case (MSG_DROP)
       if (message%n(3) == 1) call StateKeepLast(worker, int(message%n(1)))
       call DropReceive(worker, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))

@@ -6,13 +6,14 @@ module worker_shot_m
   use group_m, only: GroupAgree, GroupShotBegins
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp
+  use lent_memory_m, only: LenderSent
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: LinkBusy, LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
-  use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerSend, WorkerFind
+  use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerReturn, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
   use window_m, only: box_t, window_t, WindowAtOnce, WindowBox, WindowClip, WindowSame
   implicit none
@@ -259,6 +260,7 @@ contains
     else
       active%state = IDLE
       worker%unwritten = worker%unwritten + 1
+      call LenderSent(worker%lender, active%gather%sealed%memory)
       call GatherMessage(active%gather, message)
     end if
     message%n(12) = worker%role%worker_id
@@ -331,6 +333,7 @@ contains
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
+      call WorkerReturn(worker, record, .true.)
       if (.not. allocated(error)) call CheckpointerDrop(worker%checkpointer, record)
       if (allocated(error)) call ShotReport(worker, sent, error)
       return

@@ -4,7 +4,8 @@ module worker_type_m
   use checkpoint_m, only: checkpoint_t, checkpointer_t
   use group_m, only: group_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, LinkSend
+  use lent_memory_m, only: lender_t, LenderReturn
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_MEMORY, MSG_NONE, MSG_NOTE, MSG_PROGRESS, LinkSend
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use active_shot_m, only: HAVE_SHOT, WAIT_MODEL, active_shot_t
@@ -13,6 +14,7 @@ module worker_type_m
   implicit none
   private
   public :: worker_options_t, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerKeep, WorkerNote, WorkerSend, WorkerDecline
+  public :: WorkerAnnounce, WorkerReturn
   public :: WorkerMayAskModel
 
   integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
@@ -43,6 +45,7 @@ module worker_type_m
     logical :: gpu = .false.                  !< there is one, and it works
     real(dp) :: gpu_memory = 0                !< memory of it for this rank [bytes]
     integer :: unwritten = 0                  !< gathers sent that the master has not answered
+    type(lender_t) :: lender                  !< memory in which rank 0 reads their traces
     integer :: serial = 0                     !< windows received
     real(dp) :: trial_rate = 0                !< cell updates a second found in a trial, 0 = none was made
     logical :: reported = .false.             !< the master knows how far a shot is
@@ -106,6 +109,25 @@ contains
     message%text = first//new_line('a')//lines
     call WorkerSend(worker, message)
   end subroutine WorkerKeep
+
+  !> Sends a message about lent memory, if there is one.
+  subroutine WorkerAnnounce(worker, message)
+    type(worker_t), intent(in) :: worker
+    type(message_t), intent(inout) :: message
+    if (message%kind /= MSG_MEMORY) return
+    message%n(1) = worker%role%worker_id
+    call WorkerSend(worker, message)
+  end subroutine WorkerAnnounce
+
+  !> The traces of a shot are not needed any more; `sent`: they are those that rank 0 knows of.
+  subroutine WorkerReturn(worker, record, sent)
+    type(worker_t), intent(inout) :: worker
+    integer, intent(in) :: record
+    logical, intent(in) :: sent
+    type(message_t) :: message
+    call LenderReturn(worker%lender, record, sent, message)
+    call WorkerAnnounce(worker, message)
+  end subroutine WorkerReturn
 
   !> Sends a heartbeat when it is time for one. `master_gone`: nothing was heard of the master for too long.
   subroutine WorkerBeat(worker, master_gone)

@@ -8,8 +8,8 @@ program t472_wrong_messages
   use kinds_m, only: dp, i8, sp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotMessage, SnapsMessage, VerdictMessage, WindowMessage
-  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_PROGRESS, &
-                        MSG_READY
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, &
+                        MSG_PROGRESS, MSG_READY
   use shot_m, only: shot_t
   use window_m, only: box_t, window_t
   implicit none
@@ -148,6 +148,9 @@ contains
     m%n(2) = shots + 1
     call Found('a gather for a slot behind the last', 'slot = 6, must be 1 .. 5', .true.)
     call NewGather()
+    m%n(7) = 1
+    call Found('a gather in memory that nobody announced', 'memory that is not known', .true.)
+    call NewGather()
     m%n(12) = 0
     call Found('a gather of nobody', 'worker = 0, must be 1 .. 3', .true.)
     call NewGather()
@@ -190,6 +193,16 @@ contains
     call Found('rank 0 is told that it is dead', 'rank = 0', .true.)
     m%n(1:2) = [2, -1]
     call Found('a dead process of number -1', 'process = -1', .true.)
+    m = message_t(kind=MSG_MEMORY)
+    m%n(1:3) = [1, 1, 4096]
+    call Found('memory without a name', 'the name is missing', .true.)
+    m%text = '/proc/1/fd/3 0'
+    m%n(2) = 0
+    call Found('memory number 0', 'number = 0', .true.)
+    m%n(2:3) = [1, -1]
+    call Found('memory of -1 bytes', 'bytes = -1', .true.)
+    m%n(1) = 2
+    call Found('an answer that is neither yes nor no', 'yes or no = 2')
     m = message_t(kind=MSG_END)
     m%n(1) = 2_i8**33
     call Found('an end with exit status 2**33', 'exit status = 8589934592')

@@ -4,6 +4,9 @@
  *   state N  it stands still in the midst of writing a state, the N-th of the process
  *   full     writing a state: ENOSPC
  *   memory   memory of more than a page for fields: none
+ *   alone    memory that processes share: none
+ *   blind    of other processes it sees nothing
+ *   put      it stands still before it writes more than a page to a place in a file
  *
  * While it stands still FILE.RANK.here is there; it goes on when FILE.RANK is gone. */
 #define _GNU_SOURCE
@@ -52,9 +55,36 @@ static void stand(void) {
 int memfd_create(const char *name, unsigned flags) {
     REAL(memfd_create);
     long n;
-    if (says("setup", &n))
+    if (!says("alone", &n))
+        return real(name, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+/* The first page alone is for the question whether others can read it. */
+int fallocate(int fd, int mode, off_t from, off_t bytes) {
+    REAL(fallocate);
+    long n;
+    if (bytes > PAGE && says("setup", &n))
         stand();
-    return real(name, flags);
+    return real(fd, mode, from, bytes);
+}
+
+ssize_t readlink(const char *path, char *target, size_t n) {
+    REAL(readlink);
+    long number;
+    if (strncmp(path, "/proc/", 6) != 0 || strncmp(path, "/proc/self/", 11) == 0 || !says("blind", &number))
+        return real(path, target, n);
+    errno = EACCES;
+    return -1;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
+    REAL(pwrite);
+    long number;
+    if (n > PAGE && says("put", &number))
+        stand();
+    return real(fd, bytes, n, at);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
