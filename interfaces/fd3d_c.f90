@@ -49,6 +49,8 @@ module fd3d_c
     integer(c_int) :: side(6)                         !< kinds of the six sides
     integer(c_int) :: layer(6)                        !< absorbing layers: cells i < layer(1), i >= n(1)-layer(2), ...
     integer(c_int) :: half_length                     !< 1..4; also the width of the halo
+    integer(c_int) :: narrow                          !< 1: in layers of x and y differences along the layer, those of the other two
+                                                      !< axes, are of half-length 1, at all points of cells that `layer` counts
     integer(c_int) :: anelastic                       !< 1: with memory variables of one mechanism a cell; 2: of several in each
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone

@@ -89,6 +89,7 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->anelastic >= 0 && c->anelastic <= FD3D_ALL_TOGETHER, "anelastic = %d, must be 0..%d", c->anelastic,
             FD3D_ALL_TOGETHER);
     TRY(handle_check_machine(c->threads, c->share));
+    REQUIRE(c->narrow == 0 || c->narrow == 1, "narrow = %d, must be 0 or 1", c->narrow);
     REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return weights_check(c->half_length, c->w);

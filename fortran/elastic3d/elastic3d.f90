@@ -32,7 +32,7 @@ module elastic3d_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
-  use stairs_m, only: SeabedWarn, StairsWarn
+  use stairs_m, only: SeabedWarn, StairsWarn, WantsNarrow
   use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
   use trial3d_m, only: TrialWave
@@ -44,6 +44,8 @@ module elastic3d_m
   public :: elastic3d_t
 
   character, parameter :: nl = new_line('a')
+  character(*), parameter :: narrow_words = 'differences along those of the sides have half-length 1 in them '// &
+                             '(layer_differences), as longer ones let slow waves grow at a sea floor with steps'
 
   type, extends(physics_t) :: elastic3d_t
     type(model3d_t) :: earth
@@ -183,6 +185,7 @@ contains
       if (scheme%histories) scheme%acts = FaultStart(scheme%own%source%fault)
       if (scheme%own%source%kind == source_force) scheme%early = 0.5_dp
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+      scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
     end select
   end subroutine derive
 
@@ -324,7 +327,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       call StairsWarn(self%earth, scheme)
-      if (allocated(self%earth%seabed)) call SeabedWarn(self%earth%seabed, scheme)
+      call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
@@ -350,6 +353,7 @@ contains
         words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
                 Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
+        if (c%own%narrow) words = words//' narrow'
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)
           return
@@ -523,6 +527,7 @@ contains
       call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
                     'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
       call list%add('source_term', Acts(self, scheme))
+      if (scheme%own%narrow) call list%add('layer_differences', 'narrow')
       call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
       if (.not. scheme%own%attenuates) return
       call list%add('band_of_constant_Q_Hz', scheme%own%q_band)
@@ -563,6 +568,7 @@ contains
       if (self%earth%on_disk) lines = lines//nl//'         more than rank 0 has memory for: parts are read from disk '// &
                                       'as shots need them'
       if (scheme%own%attenuates) lines = lines//nl//'quality  '//Quality(scheme)
+      if (scheme%own%narrow) lines = lines//nl//'layers   '//narrow_words
       lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
     end select
   end function log_lines
@@ -584,6 +590,7 @@ contains
         lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
                 'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
         if (e%attenuates) lines = lines//nl//'quality    '//Quality(scheme)
+        if (scheme%own%narrow) lines = lines//nl//'layers     '//narrow_words
       end associate
       lines = lines//nl//Labelled('source     ', Acts(self, scheme))
     end select

@@ -32,6 +32,7 @@ contains
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
     call WeightsTable(t, job, 2, 4, 'taylor', 'free')
     call t%word('absorb', job%absorb, 'pml', 'pml,sponge', 'kind of the absorbing layers: convolutional PML, or the sponge of Cerjan et al.')
+    call t%word('layer_differences', job%layer_differences, 'full', 'full,narrow,auto', 'differences along layers of absorb=pml at the four sides, within them: full, as elsewhere, which let slow waves grow at a sea floor with steps; narrow, of half-length 1, which send back more of grazing waves; auto = narrow where the sea floor has steps')
     call t%word('sides', job%sides, 'absorb', 'absorb,periodic', 'the four sides: absorbing layers, or each followed by the one opposite')
     call t%word('bottom', job%bottom, 'absorb', 'absorb,one-way', 'the bottom: absorbing layer, or the one-way condition of Clayton & Engquist')
     call VariantTable(t, job)
@@ -128,6 +129,7 @@ contains
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
+    if (job%absorb == 'sponge' .or. job%sides == 'periodic') call t%idle('layer_differences', 'the sides have no layers of absorb=pml: leave it out')
     if (job%layers /= '') call t%idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
   end subroutine CheckMedium
 

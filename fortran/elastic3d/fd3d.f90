@@ -491,6 +491,7 @@ contains
       id%shape = Str(g%n(1))//' x '//Str(g%n(2))//' x '//Str(g%n(3))
       call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
       if (g%anelastic .and. o%memory /= memory_coarse2001) call HashAdd(id%grid, o%memory)
+      if (g%narrow) call HashAdd(id%grid, 1)
       call HashAdd(id%grid, [g%first, g%whole])
       call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
       id%medium = self%medium_hash

@@ -31,6 +31,7 @@ module fd3d_engine_m
     integer :: side(6) = side_outside           !< kinds of the sides
     integer :: layer(6) = 0                     !< absorbing layers: cells 1 .. layer(1) and n(1)-layer(2)+1 .. n(1), ...
     integer :: half_length = 0                  !< 1..4, width of the halo too
+    logical :: narrow = .false.                 !< in layers of x and y differences along the layer are of half-length 1
     logical :: anelastic = .false.              !< with memory variables,
     logical :: together = .false.               !< of all mechanisms in each cell, else of one a cell
     logical :: even = .false.                   !< points have the same share of all mechanisms (fd3d_point_lists.f90)
@@ -101,8 +102,9 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     associate (g => grid)
       cfg = fd3d_cfg(n=g%n, first=g%first - 1, whole=g%whole, side=g%side, layer=g%layer, half_length=g%half_length, &
-                     anelastic=merge(merge(2, 1, g%together), 0, g%anelastic), threads=g%threads, share=g%share, &
-                     sparse=merge(1, 0, g%sparse), d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
+                     narrow=merge(1, 0, g%narrow), anelastic=merge(merge(2, 1, g%together), 0, g%anelastic), &
+                     threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), d=real(g%d, c_float), &
+                     dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
   end function Fd3dCfg
 

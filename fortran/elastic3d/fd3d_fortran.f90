@@ -30,7 +30,7 @@ module fd3d_fortran_m
   type, extends(fd3d_engine_t) :: fd3d_fortran_t
     private
     type(fd3d_grid_t) :: grid
-    real(sp), allocatable :: w(:)                               !< weights, (half_length)
+    real(sp), allocatable :: w(:), along(:)                     !< weights, (half_length); of differences along layers
     real(sp) :: t(3) = 0                                        !< dt/dx, dt/dy, dt/dz
     type(volume_t) :: f(0:fd3d_fields - 1)                      !< the fields, with halo
     type(volume_t) :: b(0:2)                                    !< 1/rho at vx, vy, vz
@@ -74,6 +74,8 @@ contains
     self%grid = grid
     self%each = merge(merge(fd3d_together, 1, grid%together), 0, grid%anelastic)
     self%w = real(grid%w(:grid%half_length), sp)
+    self%along = self%w
+    if (grid%narrow) self%along = [1.0_sp]
     self%t = real(grid%dt/grid%d, sp)
     status = 0
     do n = 0, fd3d_fields - 1
@@ -505,7 +507,7 @@ contains
     logical, intent(in) :: backward
     real(sp), intent(out) :: d(lo:hi)
     integer :: i, at, column
-    call DerRow(1 - self%grid%half_length, self%f(n)%a, axis, backward, lo, hi, j, k, self%w, d)
+    call Difference(self, n, axis, backward, lo, hi, j, k, d)
     column = merge(3, 0, backward)                     ! a backward difference stands on a half
     associate (psi => self%psi(axis, c, what)%a)
       select case (axis)
@@ -527,6 +529,29 @@ contains
       end select
     end associate
   end subroutine Derivative
+
+  !> Undivided difference of a field along an axis. Along layers of x and y, where their normal is another axis, weights are others.
+  subroutine Difference(self, n, axis, backward, lo, hi, j, k, d)
+    class(fd3d_fortran_t), intent(in) :: self
+    integer, intent(in) :: n, axis, lo, hi, j, k
+    logical, intent(in) :: backward
+    real(sp), intent(inout) :: d(lo:hi)
+    integer :: end(0:3), part, first, last
+    logical :: in_y, in_x
+    in_y = axis /= 2 .and. Slab(self%grid, 2, j) > 0
+    end = [lo - 1, min(hi, self%grid%layer(1)), min(hi, self%grid%n(1) - self%grid%layer(2)), hi]
+    do part = 1, 3
+      first = max(lo, end(part - 1) + 1)
+      last = end(part)
+      if (first > last) cycle
+      in_x = axis /= 1 .and. part /= 2
+      if (in_x .or. in_y) then
+        call DerRow(1 - self%grid%half_length, self%f(n)%a, axis, backward, first, last, j, k, self%along, d(first:last))
+      else
+        call DerRow(1 - self%grid%half_length, self%f(n)%a, axis, backward, first, last, j, k, self%w, d(first:last))
+      end if
+    end do
+  end subroutine Difference
 
   !> Place of row or plane i of an axis among those of its two layers; 0: between them.
   pure integer function Slab(grid, axis, i)

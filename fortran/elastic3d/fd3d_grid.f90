@@ -55,6 +55,7 @@ contains
     grid%dt = scheme%dt
     grid%w = scheme%w(:4)
     if (.not. scheme%sponge) grid%layer = Fd3dLayerWidths(grid, width)
+    grid%narrow = own%narrow .and. any(grid%layer(:4) > 0)
   end subroutine Fd3dGrid
 
   !> An engine made for grid b serves grid a. Threads and `share` matter only to its speed.
@@ -63,7 +64,7 @@ contains
     Fd3dSameGrid = all(a%n == b%n) .and. all(a%first == b%first) .and. all(a%whole == b%whole) .and. all(a%side == b%side) &
                .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%together .eqv. b%together) &
-               .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
+               .and. (a%narrow .eqv. b%narrow) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid
 

@@ -1,5 +1,5 @@
-!> Ground that is made of stairs: of air and rock, and how far off it makes motion on slopes; of water and rock, and how layers let
-!> grow what is held there.
+!> Ground that is made of stairs: of air and rock, and how far off it makes motion on slopes; of water and rock, how layers let
+!> grow what is held there, and where narrow differences are to prevent it.
 module stairs_m
   use kinds_m, only: dp
   use model3d_m, only: model3d_t
@@ -7,7 +7,7 @@ module stairs_m
   use text_m, only: Str
   implicit none
   private
-  public :: StairsWarn, SeabedWarn
+  public :: StairsWarn, SeabedWarn, WantsNarrow
 
   real(dp), parameter :: stairs_most = 0.04_dp    !< of the motion of the ground: errors above are told
 
@@ -17,21 +17,47 @@ module stairs_m
 
 contains
 
+  !> Differences along layers of PML at the sides are to be narrow in them (elastic3d/README.md, t623): where that is something else
+  !> and `word` (layer_differences) asks for it; with `auto` where the sea floor has steps, whatever the length of the record: a
+  !> longer one begins with the same samples.
+  pure logical function WantsNarrow(word, earth, scheme)
+    character(*), intent(in) :: word
+    type(model3d_t), intent(in) :: earth
+    class(scheme_t), intent(in) :: scheme
+    WantsNarrow = .false.
+    if (word == 'full' .or. .not. SidesGrow(scheme)) return
+    WantsNarrow = word == 'narrow'
+    if (.not. WantsNarrow) WantsNarrow = Steps(earth)
+  end function WantsNarrow
+
   !> A sea floor with steps runs through layers of PML: they let slow waves grow that differences longer than one cell hold there
-  !> (elastic3d/README.md, t623). `seabed`: as in model3d_t.
-  subroutine SeabedWarn(seabed, scheme)
-    integer, intent(in) :: seabed(:, :)
+  !> (elastic3d/README.md, t623). `narrow`: not these.
+  subroutine SeabedWarn(earth, scheme, narrow)
+    type(model3d_t), intent(in) :: earth
     class(scheme_t), intent(inout) :: scheme
+    logical, intent(in) :: narrow
     real(dp) :: rate
-    if (scheme%npml == 0 .or. scheme%sponge .or. scheme%periodic) return
+    if (narrow .or. .not. SidesGrow(scheme)) return
     rate = growth(min(scheme%half_length, size(growth)))
     if (.not. rate*scheme%nt/1000 > growth_most) return
-    if (.not. HasSteps(seabed)) return
+    if (.not. Steps(earth)) return
     call SchemeWarn(scheme, 'the sea floor has steps, and with half_length = '//Str(scheme%half_length)//' layers of '// &
               'absorb=pml let slow waves along them grow, up to tenfold in '//Str(nint(1000/rate))//' steps: the record has '// &
-              Str(scheme%nt)//' steps, more than '//Str(nint(1000*growth_most/rate))//'; give half_length=1 or '// &
-              'absorb=sponge, or a shorter tmax, if a shot blows up or traces grow towards their end')
+              Str(scheme%nt)//' steps, more than '//Str(nint(1000*growth_most/rate))//'; give layer_differences=narrow, '// &
+              'half_length=1 or absorb=sponge, or a shorter tmax, if a shot blows up or traces grow towards their end')
   end subroutine SeabedWarn
+
+  !> The sides are layers of PML, and differences reach over more than one cell.
+  pure logical function SidesGrow(scheme)
+    class(scheme_t), intent(in) :: scheme
+    SidesGrow = scheme%npml > 0 .and. scheme%half_length > 1 .and. .not. (scheme%sponge .or. scheme%periodic)
+  end function SidesGrow
+
+  pure logical function Steps(earth)
+    type(model3d_t), intent(in) :: earth
+    Steps = .false.
+    if (allocated(earth%seabed)) Steps = HasSteps(earth%seabed)
+  end function Steps
 
   !> Rock below water begins at another depth than beside it.
   pure logical function HasSteps(seabed)

@@ -57,7 +57,7 @@ module parameters_m
     integer :: snapshot_step = 1
     real(dp) :: snapshot_dx = 0
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
-    character(:), allocatable :: decomposition, halo
+    character(:), allocatable :: decomposition, halo, layer_differences
     logical :: pgv = .false.
     real(dp) :: pgv_depth = 0
     ! cluster
@@ -83,6 +83,7 @@ contains
     job%mesh_out = ''
     job%mesh_doubling = ''
     job%memory_variables = ''
+    job%layer_differences = ''
     job%resident = ''
     job%vp = ''
     job%vs = ''

@@ -16,7 +16,7 @@ module case3d_m
   private
   public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dReference
 
-  integer, parameter, public :: case3d_shapes = 10
+  integer, parameter, public :: case3d_shapes = 14
 
   type :: case3d_t
     type(fd3d_cfg) :: cfg
@@ -58,10 +58,10 @@ contains
     select case (shape)
     case (1)
       n = [37, 22, 19]
-    case (2)                           ! layers everywhere
+    case (2, 11)                       ! layers everywhere; from 11 on differences along them are narrow
       n = [61, 31, 27]
       layer = [7, 9, 6, 5, 8, 4]
-    case (3)                           ! free surface, layers on the others
+    case (3, 12)                       ! free surface, layers on the others
       n = [45, 20, 23]
       side(5) = 2
       layer = [5, 18, 0, 6, 0, 7]
@@ -81,7 +81,7 @@ contains
       side(3:4) = 3
       side(5:6) = [2, 4]
       layer(1:2) = [3, 4]
-    case (8)                           ! layers that meet, whole vectors
+    case (8, 13)                       ! layers that meet, whole vectors
       n = [32, 12, 9]
       layer = [16, 16, 6, 6, 4, 5]
     case (9)
@@ -96,6 +96,7 @@ contains
     c%steps = steps
     c%sponge = modulo(shape, 3) == 1
     call Configure(c, n, side, layer, L, anelastic)
+    c%cfg%narrow = merge(1, 0, shape > 10)
     if (present(together)) c%cfg%anelastic = merge(2, c%cfg%anelastic, together)
     call Medium(c)
     call Points(c)
@@ -314,6 +315,7 @@ contains
     grid%side = c%cfg%side
     grid%layer = c%cfg%layer
     grid%half_length = c%cfg%half_length
+    grid%narrow = c%cfg%narrow == 1
     grid%anelastic = c%cfg%anelastic > 0
     grid%together = c%cfg%anelastic == 2
     grid%threads = c%cfg%threads

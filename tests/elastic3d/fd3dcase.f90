@@ -238,6 +238,7 @@ contains
     cfg%side = g%side
     cfg%layer = g%layer
     cfg%half_length = g%half_length
+    cfg%narrow = merge(1, 0, g%narrow)
     cfg%anelastic = merge(merge(2, 1, g%together), 0, g%anelastic)
     cfg%threads = 0
     cfg%share = 0

@@ -406,6 +406,7 @@ contains
       s%own%q_ref = 7
       s%own%qmin = merge(20.0_dp, 2000.0_dp, Often(0.7_dp))
       s%own%memory = merge(memory_all, merge(memory_coarse, memory_coarse2001, Often(0.7_dp)), Often(0.4_dp))
+      s%own%narrow = Often(0.4_dp)
       s%own%decomposition = merge(case%parts, 0, Often(0.7_dp))
       w%nx = n(1)
       w%ny = n(2)
@@ -422,7 +423,8 @@ contains
                    Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
                    trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &
-                   trim(merge(' with Q  ', '         ', s%own%attenuates))//', source '//Str(s%own%source%kind)// &
+                   trim(merge(' with Q  ', '         ', s%own%attenuates))// &
+                   trim(merge(' narrow  ', '         ', s%own%narrow))//', source '//Str(s%own%source%kind)// &
                    trim(merge(', boxes', '       ', case%boxed))
     end associate
   end subroutine MakeCase

@@ -1,5 +1,6 @@
 !> A grid cut into 2 x 2 x 2 subdomains, whose halos are copied between the half steps, gives the same bits as the whole: elastic
-!> and anelastic, layers and sponge, free surface, one-way bottom, periodic sides, half-lengths 1 to 4, rims and inner cells apart.
+!> and anelastic, layers and sponge, free surface, one-way bottom, periodic sides, half-lengths 1 to 4, narrow differences along
+!> layers, rims and inner cells apart.
 program t601_fd3d_subdomains
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -24,14 +25,16 @@ program t601_fd3d_subdomains
   call Compare('half-length 4, free surface, anelastic', 4, .true., [1, 1, 1, 1, side_free, 1], [4, 5, 0, 5, 0, 5], 0)
   call Compare('half-length 1', 1, .false., [1, 1, 1, 1, side_free, side_one_way], [3, 3, 3, 3, 0, 0], 0)
   call Compare('half-length 3', 3, .true., spread(side_outside, 1, 6), [4, 0, 4, 0, 4, 0], 3)
+  call Compare('half-length 4, narrow differences along layers', 4, .true., [1, 1, 1, 1, side_free, 1], [13, 5, 6, 15, 0, 5], 0, .true.)
   call Done()
 
 contains
 
-  subroutine Compare(what, half_length, anelastic, side, width, sponge)
+  subroutine Compare(what, half_length, anelastic, side, width, sponge, narrow)
     character(*), intent(in) :: what
     integer, intent(in) :: half_length, side(6), width(6), sponge
     logical, intent(in) :: anelastic
+    logical, intent(in), optional :: narrow
     type(scene3d_t) :: scene
     type(error_t), allocatable :: error
     class(fd3d_engine_t), allocatable :: whole
@@ -40,6 +43,7 @@ contains
     real(sp) :: peak
     integer :: place(3)
     call MakeScene(scene, half_length, anelastic, side, width, sponge)
+    if (present(narrow)) scene%grid%narrow = narrow
     call Scene3dEngine('fortran', whole, error)
     scene%nt = steps
     call Scene3dSteps(scene, whole, error)

@@ -1,6 +1,6 @@
 !> Layers over a rough sea floor: with half-length 1 what is left in them does not grow, whatever the rock, nor with a sponge and
-!> half-length 4; layers of PML and longer differences let it grow, no faster than is told before a run (stairs.f90). LONG=1: more
-!> seeds, for longer.
+!> half-length 4, nor with half-lengths 2 to 4 and narrow differences along layers; full ones let it grow, no faster than is told
+!> before a run (stairs.f90). LONG=1: more seeds.
 program t623_fd3d_rough_floor
   use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
@@ -12,7 +12,7 @@ program t623_fd3d_rough_floor
   integer, parameter :: guard = 4                        !< cells between window and layers, as in a job
   real(dp), parameter :: h = 20
   character(8) :: long
-  integer :: i, turns, status
+  integer :: i, half_length, turns, status
 
   call Seed(20261125)
   call get_environment_variable('LONG', long, status=status)
@@ -22,6 +22,10 @@ program t623_fd3d_rough_floor
     call Rough(1, [20, 20, 8, 8, 0, 8], .false., .true., 1, .false., 3.0_dp)
     call Rough(4, [8, 8, 8, 8, 0, 8], .true., .true., 1, .false., 1.2_dp)
     call Rough(4, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 1.5_dp)
+    do half_length = 2, 4
+      call Rough(half_length, [8, 8, 8, 8, merge(0, 8, half_length == 4), 8], .false., half_length == 4, 1, .true., &
+                 merge(0.05_dp, 0.1_dp, half_length == 2), narrow=.true.)
+    end do
     if (turns > 1) call Rough(2, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 0.5_dp)
     if (turns > 1) call Rough(3, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 1.0_dp)
   end do
@@ -32,10 +36,11 @@ contains
   !> A window of 8 x 8 columns of water over rock with random steps of 1 to 3 cells; beyond, its outermost cells go on. From random
   !> velocities of all points: the largest after 1000 steps and 2000 + 1000 more later. `most`: how many times as much there may be,
   !> or, of what grows, by how many decades in 1000 steps.
-  subroutine Rough(half_length, width, sponge, free, more, grows, most)
+  subroutine Rough(half_length, width, sponge, free, more, grows, most, narrow)
     integer, intent(in) :: half_length, width(6), more
     logical, intent(in) :: sponge, free, grows
     real(dp), intent(in) :: most
+    logical, intent(in), optional :: narrow
     integer, parameter :: wide = 8
     type(scene3d_t) :: s
     class(fd3d_engine_t), allocatable :: engine
@@ -62,6 +67,7 @@ contains
       end do
     end do
     if (free) s%grid%side(5) = side_free
+    if (present(narrow)) s%grid%narrow = narrow
     if (sponge) then
       s%sponge = width
     else
@@ -83,6 +89,7 @@ contains
     what = 'rock of '//Str(vp, 4)//' m/s, steps to '//Str(steps)//' cells, half-length '//Str(half_length)//', '// &
            trim(merge('sponge', 'PML   ', sponge))//' of '//Str(width(1))//' and '//Str(width(3))//' cells'//trim(merge(', free surface', &
            '              ', free))
+    if (s%grid%narrow) what = what//', narrow differences along layers'
     call ClaimFine(error, what)
     if (allocated(engine)) call engine%free()
     if (.not. grows) then

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """A sea floor with steps in layers of PML is told of before a record long enough for what grows there, by plan and run in the same
-words; not where the floor is level, the half-length 1, the layers a sponge or the record short."""
+words; with layer_differences=auto differences along layers are narrow there, as plan, log and output say. Neither where the floor is
+level, the half-length 1 or the layers a sponge; the bits are then those of full differences, which nobody need ask for."""
 import os
 
 import numpy as np
+from netCDF4 import Dataset
 
 from check import claim, done
-from mini3d import run, write_deck, write_keymap
+from mini3d import run, traces, write_deck, write_keymap
 
 SEED = int(os.environ.get("SEED", np.random.default_rng().integers(1, 1 << 31)))
 print(f"SEED={SEED}")
@@ -24,26 +26,59 @@ def model(floor):
         np.where(wet, water, rock).astype("<f4").tofile(f"{name}.raw")
 
 
-def said(verb=(), **changes):
-    """Warnings of the floor, and what else was said."""
-    write_deck(**{**DECK, **changes})
+def said(*verb, **changes):
+    """What plan or run says: warnings of the floor; narrow differences or not; the rest."""
+    write_deck(**{**DECK, "layer_differences": "auto", **changes})
     r = run(*verb, "par=job.par", "overwrite=y")
     text = r.stdout + r.stderr
-    return [line.split("the sea floor has steps", 1)[1] for line in text.splitlines() if "the sea floor has steps" in line], r
+    warnings = [line.split("the sea floor has steps, and", 1)[1] for line in text.splitlines() if "the sea floor has steps, and" in line]
+    return warnings, "have half-length 1 in them (layer_differences)" in text, r
+
+
+def modelled(**changes):
+    """Traces of a short record, whether they were told to be narrow, and by the output."""
+    words, narrow, r = said(tmax=0.4, **changes)
+    with Dataset("out.nc") as ds:
+        noted = getattr(ds, "layer_differences", "") == "narrow"
+    return [traces("out.nc", name) for name in ("vx", "vy", "vz")], narrow, noted, r
+
+
+def same(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a, b))
 
 
 write_keymap(1)
 rough = np.full(N[:2], 7)
 rough[rng.integers(0, N[0]), rng.integers(0, N[1])] += 1
 model(rough)
-plan, r = said(("plan",), tmax=7)
-claim(len(plan) == 1 and "tenfold in 667 steps" in plan[0] and "more than 2000;" in plan[0], f"plan, one step: {plan} {r.stderr[-200:]}")
-for what, changes in (("half-length 1", {"half_length": 1, "dispersion": "warn"}), ("a sponge", {"absorb": "sponge"}), ("a record of 2 s", {"tmax": 2})):
-    words, r = said(("plan",), **{"tmax": 7, **changes})
-    claim(not words and r.returncode == 0, f"{what}: nothing of it {words} {r.stderr[-200:]}")
-words, r = said(tmax=7)
+for tmax in (0.4, 7):
+    words, narrow, r = said("plan", tmax=tmax)
+    claim(narrow and not words, f"one step, a record of {tmax} s: narrow, no warning {words} {r.stderr[-200:]}")
+plan, narrow, r = said("plan", tmax=5.1, layer_differences=None)
+told = all(word in "".join(plan) for word in ("tenfold in 667 steps", "more than 2000;", "layer_differences=narrow"))
+claim(len(plan) == 1 and told and not narrow, f"full: {plan} {r.stderr[-200:]}")
+words, narrow, r = said(tmax=5.1, layer_differences="full")
 claim(words[:1] == plan and r.returncode == 0, f"run says the same, exit status {r.returncode} {r.stderr[-200:] if r.returncode else ''}")
+for what, changes in (("half-length 1", {"half_length": 1, "dispersion": "warn"}), ("a sponge", {"absorb": "sponge", "layer_differences": None}),
+                      ("full, a record of 2 s", {"tmax": 2, "layer_differences": "full"})):
+    words, narrow, r = said("plan", **{"tmax": 7, **changes})
+    claim(not words and not narrow and r.returncode == 0, f"{what}: neither {words} {r.stderr[-200:]}")
+words, narrow, r = said("plan", absorb="sponge", layer_differences="narrow")
+claim(r.returncode != 0 and "layer_differences" in r.stderr, f"narrow beside a sponge is refused: {r.stderr[-200:]}")
+
+auto, narrow, noted, r = modelled()
+claim(narrow and noted and r.returncode == 0, f"run: log says narrow: {narrow}, the output: {noted}")
+r = run("par=job.par", "layer_differences=full")
+claim(r.returncode != 0 and "fingerprint" in r.stderr, f"an output begun with narrow differences does not go on with full ones: {r.stderr[-300:]}")
+asked, narrow, noted, r = modelled(layer_differences="narrow")
+claim(same(auto, asked) and narrow and noted, "narrow as asked: the same bits")
+full, narrow, noted, r = modelled(layer_differences=None)
+claim(not same(auto, full) and not narrow and not noted, "nothing said: full, other traces")
+
 model(7)
-words, r = said(("plan",), tmax=7)
-claim(not words and r.returncode == 0, f"a level floor: nothing of it {words} {r.stderr[-200:]}")
+words, narrow, r = said("plan", tmax=7)
+claim(not words and not narrow and r.returncode == 0, f"a level floor: neither {words} {r.stderr[-200:]}")
+auto, narrow, noted, r = modelled()
+full, *_ = modelled(layer_differences="full")
+claim(same(auto, full) and not narrow and not noted, "a level floor: the bits of full differences")
 done()

@@ -29,6 +29,9 @@ static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
     g->nxp = round_up(c->n[0]);
     g->L = c->half_length;
     g->anelastic = c->anelastic;
+    g->narrow = c->narrow;
+    g->between[0] = c->layer[0];
+    g->between[1] = c->n[0] - c->layer[1];
     g->free_top = c->side[4] == FD3D_FREE;
     g->periodic_x = c->side[0] == FD3D_PERIODIC;
     g->y = g->nxp + LANES;

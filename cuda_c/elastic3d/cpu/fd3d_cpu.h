@@ -29,7 +29,8 @@ typedef struct cpu3_strip {
  * j, k = -L .. n + L - 1. The halo lies in the padding: along x at -L .. -1 and nx .. nx+L-1. Kernels write owned cells
  * only. */
 typedef struct cpu3_grid {
-    int n[3], nxp, L, anelastic, free_top, periodic_x;
+    int n[3], nxp, L, anelastic, narrow, free_top, periodic_x;
+    int between[2];                           /* columns [between[0], between[1]) lie in no layer along x */
     int rows;                                 /* from one plane to the next */
     ptrdiff_t y, z;                           /* floats to the next row, plane */
     float *field[FD3D_FIELDS];                /* numbered as in the treaty */
@@ -50,10 +51,11 @@ typedef struct cpu3_grid {
     float rx, ry; /* dz/dx, dz/dy */
 } cpu3_grid;
 
-/* Kinds of kernels: rows or columns that no layer and no sponge touches; any, whole vectors; any columns at all. */
-enum { PLAIN, LAYERS, EDGES, KINDS };
+/* Kinds of kernels: rows or columns that no layer and no sponge touches; any, whole vectors; any columns at all; the
+ * latter two with narrow differences along layers. */
+enum { PLAIN, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
 
-/* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kind EDGES. */
+/* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kinds of edges. */
 typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);
 /* Halo rows above a free surface, of all columns of row j. */
 typedef void cpu3_surface(const cpu3_grid *g, int j);

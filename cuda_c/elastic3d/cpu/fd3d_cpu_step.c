@@ -25,12 +25,14 @@ static int calm_row(const cpu3_grid *g, int j, int k) {
 /* Columns with layers or sponge, the ends that are no whole vectors apart. */
 static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, int i0, int i1) {
     const int a = least((i0 + LANES - 1) / LANES * LANES, i1), b = most(i1 / LANES * LANES, a);
+    cpu3_kernel *const whole = kernel[g->narrow ? NARROW : LAYERS], *const part =
+                                                                        kernel[g->narrow ? NARROW_EDGES : EDGES];
     if (i0 < a)
-        kernel[EDGES](g, j, k, i0, a);
+        part(g, j, k, i0, a);
     if (a < b)
-        kernel[LAYERS](g, j, k, a, b);
+        whole(g, j, k, a, b);
     if (b < i1)
-        kernel[EDGES](g, j, k, b, i1);
+        part(g, j, k, b, i1);
 }
 
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {

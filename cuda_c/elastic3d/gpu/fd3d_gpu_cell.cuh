@@ -43,6 +43,29 @@ __device__ inline const fd3d_gpu_box &my_box(const fd3d_gpu_box &b, int block[3]
     return b;
 }
 
+// --- differences -----------------------------------------------------------------------------------------------------
+
+// Cells that a kernel is for: in no layer; in layers; in layers along which differences are narrow.
+enum { PLAIN, LAYERED, NARROW };
+
+// Weights of a difference; narrow, if it may be: of half-length 1.
+template <bool MAY> struct weights {
+    const float (&w)[D3_MAX];
+    bool narrow;
+    __device__ float operator[](int m) const { return MAY && narrow ? (m == 0 ? 1.0f : 0.0f) : w[m]; }
+};
+
+// Of differences along an axis at a cell: along layers of x and y they are narrow.
+template <int KIND> struct reach {
+    const float (&w)[D3_MAX];
+    bool in_x, in_y;
+    __device__ reach(const fd3d_gpu_grid &g, int i, int j)
+        : w(g.w), in_x(i < g.low[0] || i >= g.high[0]), in_y(j < g.low[1] || j >= g.high[1]) {}
+    template <int A> __device__ weights<KIND == NARROW> along() const {
+        return {w, (A != 0 && in_x) || (A != 1 && in_y)};
+    }
+};
+
 // --- the medium at a point -------------------------------------------------------------------------------------------
 
 // 1/x, x >= 0: rounded as division rounds but for a few x that are off by one bit; of 0 infinite, of infinite 0.
@@ -97,13 +120,13 @@ __device__ inline float sponge(const fd3d_gpu_grid &g, const cell &p) {
 }
 
 // d[c][a]: derivative of s_ca along a; b[c]: 1/rho at v_c; v[c]: what it was.
-template <bool LAYERS>
+template <int KIND>
 __device__ inline void update_velocity(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3], const float (&b)[3],
                                        const float (&v)[3]) {
     const float factor = g.sponge[0] != nullptr ? sponge(g, p) : 1.0f;
 #pragma unroll
     for (int c = 0; c < 3; c++) {
-        if (LAYERS) {
+        if (KIND != PLAIN) {
             d[c][0] = layer<0, 0>(g, p, c, d[c][0]);
             d[c][1] = layer<0, 1>(g, p, c, d[c][1]);
             d[c][2] = layer<0, 2>(g, p, c, d[c][2]);
@@ -132,12 +155,12 @@ __device__ inline void add_stress(const fd3d_gpu_grid &g, const cell &p, int n, 
 }
 
 // d[c][a]: derivative of v_c along a; s[n]: what the stresses were.
-template <bool LAYERS, bool ANELASTIC>
+template <int KIND, bool ANELASTIC>
 __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3], const moduli &m,
                                      const float (&s)[FD3D_STRESSES]) {
     const float factor = g.sponge[0] != nullptr ? sponge(g, p) : 1.0f;
     float decay = 0, half = 0, stiff = 0, y1 = 0, y2 = 0, y3 = 0, relax_p = 0, relax_s = 0;
-    if (LAYERS)
+    if (KIND != PLAIN)
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             d[c][0] = layer<1, 0>(g, p, c, d[c][0]);

@@ -36,7 +36,7 @@ static __device__ void relax(const fd3d_gpu_grid &g, const cell &p, const moduli
     }
 }
 
-template <int L>
+template <int L, int KIND>
 static __global__ void __launch_bounds__(WIDE *ROWS *DEEP) together(const fd3d_gpu_grid g, const fd3d_gpu_box b) {
     cell p;
     p.i = b.lo[0] + blockIdx.x * WIDE + threadIdx.x;
@@ -46,10 +46,8 @@ static __global__ void __launch_bounds__(WIDE *ROWS *DEEP) together(const fd3d_g
         return;
     p.at = p.k * g.z + p.j * g.y + p.i;
     find_slabs(g, p);
-    const float *vx = g.f[FD3D_VX] + p.at, *vy = g.f[FD3D_VY] + p.at, *vz = g.f[FD3D_VZ] + p.at;
-    float d[3][3] = {{forward<L>(vx, 1, g), backward<L>(vx, g.y, g), backward<L>(vx, g.z, g)},
-                     {backward<L>(vy, 1, g), forward<L>(vy, g.y, g), backward<L>(vy, g.z, g)},
-                     {backward<L>(vz, 1, g), backward<L>(vz, g.y, g), forward<L>(vz, g.z, g)}};
+    float d[3][3];
+    of_velocities<KIND, L>(d, g, p);
 #pragma unroll
     for (int c = 0; c < 3; c++) {
         d[c][0] = layer<1, 0>(g, p, c, d[c][0]);
@@ -73,11 +71,11 @@ static __global__ void __launch_bounds__(WIDE *ROWS *DEEP) together(const fd3d_g
 
 template <int L> static void each(fd3d_gpu *o, const fd3d_gpu_boxes *list) {
     const dim3 threads(WIDE, ROWS, DEEP);
+    const auto kernel = o->cfg->narrow ? together<L, NARROW> : together<L, LAYERED>;
     for (int m = 0; m < list->n; m++) {
         const fd3d_gpu_box &b = list->box[m];
         const auto blocks = [&](int a, int size) { return (unsigned)((b.hi[a] - b.lo[a] + size - 1) / size); };
-        together<L>
-            <<<dim3(blocks(0, WIDE), blocks(1, ROWS), blocks(2, DEEP)), threads, 0, o->queue.stream>>>(o->grid, b);
+        kernel<<<dim3(blocks(0, WIDE), blocks(1, ROWS), blocks(2, DEEP)), threads, 0, o->queue.stream>>>(o->grid, b);
     }
 }
 

@@ -42,34 +42,34 @@ template <int L> struct queue {
 #define BACK_Z(o)  z.q[L + (o)]
 #define FORE_Z(o)  z.q[L - 1 + (o)]
 
-template <int L> static __device__ float backward_x(const float *p, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float backward_x(const float *p, const W &w) {
     float d = 0;
-    DER_BACKWARD(d, L, g.w, ALONG_X);
+    DER_BACKWARD(d, L, w, ALONG_X);
     return d;
 }
-template <int L> static __device__ float forward_x(const float *p, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float forward_x(const float *p, const W &w) {
     float d = 0;
-    DER_FORWARD(d, L, g.w, ALONG_X);
+    DER_FORWARD(d, L, w, ALONG_X);
     return d;
 }
-template <int L> static __device__ float backward_y(const float *p, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float backward_y(const float *p, const W &w) {
     float d = 0;
-    DER_BACKWARD(d, L, g.w, ALONG_Y);
+    DER_BACKWARD(d, L, w, ALONG_Y);
     return d;
 }
-template <int L> static __device__ float forward_y(const float *p, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float forward_y(const float *p, const W &w) {
     float d = 0;
-    DER_FORWARD(d, L, g.w, ALONG_Y);
+    DER_FORWARD(d, L, w, ALONG_Y);
     return d;
 }
-template <int L> static __device__ float backward_z(const queue<L> &z, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float backward_z(const queue<L> &z, const W &w) {
     float d = 0;
-    DER_BACKWARD(d, L, g.w, BACK_Z);
+    DER_BACKWARD(d, L, w, BACK_Z);
     return d;
 }
-template <int L> static __device__ float forward_z(const queue<L> &z, const fd3d_gpu_grid &g) {
+template <int L, class W> static __device__ float forward_z(const queue<L> &z, const W &w) {
     float d = 0;
-    DER_FORWARD(d, L, g.w, FORE_Z);
+    DER_FORWARD(d, L, w, FORE_Z);
     return d;
 }
 
@@ -148,17 +148,18 @@ template <int L> static __device__ queue<L> fill(const float *field, ptrdiff_t z
 
 enum { XX, YY, XY, XZ, YZ, TILES };
 
-template <int L, bool LAYERS, class BOXES>
+template <int L, int KIND, class BOXES>
 static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
     __shared__ tile<L> tiles[2][TILES];
     march m = begin<L>(g, boxes);
-    const rim<L> r(g, m);
+    const rim<L> edge(g, m);
+    const reach<KIND> r(g, m.c.i, m.c.j);
     const float *const from[TILES] = {g.f[FD3D_SXX], g.f[FD3D_SYY], g.f[FD3D_SXY], g.f[FD3D_SXZ], g.f[FD3D_SYZ]};
     const float *sxz = from[XZ] + m.start, *syz = from[YZ] + m.start, *szz = g.f[FD3D_SZZ] + m.start;
     const auto fetch = [&](tile<L> *t, ptrdiff_t planes) {
 #pragma unroll
         for (int n = 0; n < TILES; n++)
-            r.fetch(t[n], from[n], planes);
+            edge.fetch(t[n], from[n], planes);
 #pragma unroll
         for (int n = 0; n <= XY; n++)
             __pipeline_memcpy_async(mine<L>(t[n]), from[n] + m.start + planes, sizeof(float));
@@ -188,14 +189,15 @@ static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const 
             next[1] = __ldg(syz + planes + L * g.z);
             next[2] = __ldg(szz + planes + (L - 1) * g.z);
         }
-        float d[3][3] = {{backward_x<L>(mine<L>(t[XX]), g), forward_y<L>(mine<L>(t[XY]), g), forward_z<L>(xz, g)},
-                         {forward_x<L>(mine<L>(t[XY]), g), backward_y<L>(mine<L>(t[YY]), g), forward_z<L>(yz, g)},
-                         {forward_x<L>(mine<L>(t[XZ]), g), forward_y<L>(mine<L>(t[YZ]), g), backward_z<L>(zz, g)}};
+        const auto wx = r.template along<0>(), wy = r.template along<1>(), wz = r.template along<2>();
+        float d[3][3] = {{backward_x<L>(mine<L>(t[XX]), wx), forward_y<L>(mine<L>(t[XY]), wy), forward_z<L>(xz, wz)},
+                         {forward_x<L>(mine<L>(t[XY]), wx), backward_y<L>(mine<L>(t[YY]), wy), forward_z<L>(yz, wz)},
+                         {forward_x<L>(mine<L>(t[XZ]), wx), forward_y<L>(mine<L>(t[YZ]), wy), backward_z<L>(zz, wz)}};
         const float b[3] = {buoyancy(here, left), buoyancy(here, front), buoyancy(here, above)};
         above = here;
         m.c.slab[2] = slab_of(g, 2, m.c.k);
         if (m.inside)
-            update_velocity<LAYERS>(g, m.c, d, b, v);
+            update_velocity<KIND>(g, m.c, d, b, v);
         m.c.at += g.z;
     }
 }
@@ -211,18 +213,19 @@ static __device__ three corner(const float *a, ptrdiff_t y) { return {__ldg(a), 
 
 enum { X, Y, Z };
 
-template <int L, bool LAYERS, bool ANELASTIC, class BOXES>
+template <int L, int KIND, bool ANELASTIC, class BOXES>
 static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
     stress(const fd3d_gpu_grid g, const BOXES boxes) {
     __shared__ tile<L> tiles[2][3];
     march m = begin<L>(g, boxes);
-    const rim<L> r(g, m);
+    const rim<L> edge(g, m);
+    const reach<KIND> r(g, m.c.i, m.c.j);
     const float *const from[3] = {g.f[FD3D_VX], g.f[FD3D_VY], g.f[FD3D_VZ]};
     const float *vx = from[X] + m.start, *vy = from[Y] + m.start, *vz = from[Z] + m.start;
     const auto fetch = [&](tile<L> *t, ptrdiff_t planes) {
 #pragma unroll
         for (int n = 0; n < 3; n++)
-            r.fetch(t[n], from[n], planes);
+            edge.fetch(t[n], from[n], planes);
         __pipeline_commit();
     };
     queue<L> qx = fill<L>(vx, g.z, -L), qy = fill<L>(vy, g.z, -L), qz = fill<L>(vz, g.z, 1 - L);
@@ -272,12 +275,13 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
             next[Z] = __ldg(vz + planes + L * g.z);
         }
         const float *px = mine<L>(t[X]), *py = mine<L>(t[Y]), *pz = mine<L>(t[Z]);
-        float d[3][3] = {{forward_x<L>(px, g), backward_y<L>(px, g), backward_z<L>(qx, g)},
-                         {backward_x<L>(py, g), forward_y<L>(py, g), backward_z<L>(qy, g)},
-                         {backward_x<L>(pz, g), backward_y<L>(pz, g), forward_z<L>(qz, g)}};
+        const auto wx = r.template along<0>(), wy = r.template along<1>(), wz = r.template along<2>();
+        float d[3][3] = {{forward_x<L>(px, wx), backward_y<L>(px, wy), backward_z<L>(qx, wz)},
+                         {backward_x<L>(py, wx), forward_y<L>(py, wy), backward_z<L>(qy, wz)},
+                         {backward_x<L>(pz, wx), backward_y<L>(pz, wy), forward_z<L>(qz, wz)}};
         m.c.slab[2] = slab_of(g, 2, m.c.k);
         if (m.inside)
-            update_stress<LAYERS, ANELASTIC>(g, m.c, d, medium, s);
+            update_stress<KIND, ANELASTIC>(g, m.c, d, medium, s);
         m.c.at += g.z;
     }
 }
@@ -285,13 +289,18 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
 // --- the variant -----------------------------------------------------------------------------------------------------
 
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {
-    return launch(o, part, velocity<L, true, fd3d_gpu_boxes>, velocity<L, false, fd3d_gpu_box>);
+    const auto layered = o->cfg->narrow ? velocity<L, NARROW, fd3d_gpu_boxes> : velocity<L, LAYERED, fd3d_gpu_boxes>;
+    return launch(o, part, layered, velocity<L, PLAIN, fd3d_gpu_box>);
+}
+
+template <int L, bool ANELASTIC> static int stress_of(fd3d_gpu *o, int part) {
+    const auto layered =
+        o->cfg->narrow ? stress<L, NARROW, ANELASTIC, fd3d_gpu_boxes> : stress<L, LAYERED, ANELASTIC, fd3d_gpu_boxes>;
+    return launch(o, part, layered, stress<L, PLAIN, ANELASTIC, fd3d_gpu_box>);
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    if (o->cfg->anelastic)
-        return launch(o, part, stress<L, true, true, fd3d_gpu_boxes>, stress<L, false, true, fd3d_gpu_box>);
-    return launch(o, part, stress<L, true, false, fd3d_gpu_boxes>, stress<L, false, false, fd3d_gpu_box>);
+    return o->cfg->anelastic ? stress_of<L, true>(o, part) : stress_of<L, false>(o, part);
 }
 
 static const fd3d_gpu_kind kind = {

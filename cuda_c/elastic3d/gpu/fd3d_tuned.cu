@@ -107,13 +107,42 @@ template <int WHAT, int AXES> struct layers {
     }
 };
 
+// Weights of differences of the thread's cells along an axis, in blocks as above; narrow: along layers of x and y.
+template <int AXES, bool NARROWS> struct reaches {
+    static constexpr bool MAY = (AXES & (X | Y)) != 0;
+    const float (&w)[D3_MAX];
+    bool in_x[V], in_y;
+
+    __device__ reaches(const fd3d_gpu_grid &g, const march &m) : w(g.w) {
+        in_y = (AXES & Y) != 0 && (AXES == Y || m.j < g.low[1] || m.j >= g.high[1]);
+#pragma unroll
+        for (int n = 0; n < V; n++)
+            in_x[n] = (AXES & X) != 0 && (m.i + n < g.low[0] || m.i + n >= g.high[0]);
+    }
+    template <int A> __device__ vec_weights<MAY> along() const {
+        static_assert(V == 2, "weights of two cells");
+        if constexpr (MAY)
+            return {{{w, (A != 0 && in_x[0]) || (A != 1 && in_y)}, {w, (A != 0 && in_x[1]) || (A != 1 && in_y)}}};
+        else
+            return {w};
+    }
+};
+// Apart, or one of the kernels that have no narrow ones spills registers (CUDA 13.0, sm_90).
+template <int AXES> struct reaches<AXES, false> {
+    const fd3d_gpu_grid &g;
+    __device__ reaches(const fd3d_gpu_grid &grid, const march &) : g(grid) {}
+    template <int A> __device__ vec_weights<false> along() const { return {g.w}; }
+};
+
 // --- velocities ------------------------------------------------------------------------------------------------------
 
-template <int L, int AXES> static __device__ void march_velocity(const fd3d_gpu_grid &g, march m) {
+template <int L, int AXES, bool NARROWS> static __device__ void march_velocity(const fd3d_gpu_grid &g, march m) {
     queue<L> xz(g.f[FD3D_SXZ] + m.at, m.z, 1 - L), yz(g.f[FD3D_SYZ] + m.at, m.z, 1 - L),
         zz(g.f[FD3D_SZZ] + m.at, m.z, -L);
     vec above = load(g.m.rho + m.at - m.z);
     layers<0, AXES> layer(g, m);
+    const reaches<AXES, NARROWS> reach(g, m);
+    const auto wx = reach.template along<0>(), wy = reach.template along<1>(), wz = reach.template along<2>();
     for (; m.k < m.to; m.k++, m.at += m.z) {
         xz.push(load(g.f[FD3D_SXZ] + m.at + L * m.z));
         yz.push(load(g.f[FD3D_SYZ] + m.at + L * m.z));
@@ -133,15 +162,15 @@ template <int L, int AXES> static __device__ void march_velocity(const fd3d_gpu_
         const vec factor = sponge(g, m.i, m.j, m.k);
 
         float d[3][3][V];
-        rx.backward(d[0][0], g);
-        forward<L>(d[0][1], rxy.q, g.w);
-        forward<L>(d[0][2], xz.q, g.w);
-        ryx.forward(d[1][0], g);
-        backward<L>(d[1][1], ry.q, g.w);
-        forward<L>(d[1][2], yz.q, g.w);
-        rzx.forward(d[2][0], g);
-        forward<L>(d[2][1], ryz.q, g.w);
-        backward<L>(d[2][2], zz.q, g.w);
+        rx.backward(d[0][0], wx);
+        forward<L>(d[0][1], rxy.q, wy);
+        forward<L>(d[0][2], xz.q, wz);
+        ryx.forward(d[1][0], wx);
+        backward<L>(d[1][1], ry.q, wy);
+        forward<L>(d[1][2], yz.q, wz);
+        rzx.forward(d[2][0], wx);
+        forward<L>(d[2][1], ryz.q, wy);
+        backward<L>(d[2][2], zz.q, wz);
         if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);
@@ -158,10 +187,13 @@ template <int L, int AXES> static __device__ void march_velocity(const fd3d_gpu_
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(const fd3d_gpu_grid &g, march m) {
+template <int L, int AXES, bool ANELASTIC, bool NARROWS>
+static __device__ void march_stress(const fd3d_gpu_grid &g, march m) {
     queue<L> qx(g.f[FD3D_VX] + m.at, m.z, -L), qy(g.f[FD3D_VY] + m.at, m.z, -L), qz(g.f[FD3D_VZ] + m.at, m.z, 1 - L);
     plane imu_above(g.m.imu + m.at - m.z, m.y), qs_above((ANELASTIC ? g.m.qs : g.m.imu) + m.at - m.z, m.y);
     layers<1, AXES> layer(g, m);
+    const reaches<AXES, NARROWS> reach(g, m);
+    const auto wx = reach.template along<0>(), wy = reach.template along<1>(), wz = reach.template along<2>();
     for (; m.k < m.to; m.k++, m.at += m.z) {
         qx.push(load(g.f[FD3D_VX] + m.at + (L - 1) * m.z));
         qy.push(load(g.f[FD3D_VY] + m.at + (L - 1) * m.z));
@@ -183,15 +215,15 @@ template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(c
         const vec factor = sponge(g, m.i, m.j, m.k);
 
         float d[3][3][V];
-        xx.forward(d[0][0], g);
-        backward<L>(d[0][1], yx.q, g.w);
-        backward<L>(d[0][2], qx.q, g.w);
-        xy.backward(d[1][0], g);
-        forward<L>(d[1][1], yy.q, g.w);
-        backward<L>(d[1][2], qy.q, g.w);
-        xz.backward(d[2][0], g);
-        backward<L>(d[2][1], yz.q, g.w);
-        forward<L>(d[2][2], qz.q, g.w);
+        xx.forward(d[0][0], wx);
+        backward<L>(d[0][1], yx.q, wy);
+        backward<L>(d[0][2], qx.q, wz);
+        xy.backward(d[1][0], wx);
+        forward<L>(d[1][1], yy.q, wy);
+        backward<L>(d[1][2], qy.q, wz);
+        xz.backward(d[2][0], wx);
+        backward<L>(d[2][1], yz.q, wy);
+        forward<L>(d[2][2], qz.q, wz);
         if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);
@@ -211,40 +243,40 @@ template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(c
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
-template <int L, int BLOCKS>
+template <int L, int BLOCKS, bool NARROWS>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
     march m;
     if (!begin(g, boxes, m))
         return;
     switch (m.axes) {
     case NONE:
-        return march_velocity<L, NONE>(g, m);
+        return march_velocity<L, NONE, NARROWS>(g, m);
     case X:
-        return march_velocity<L, X>(g, m);
+        return march_velocity<L, X, NARROWS>(g, m);
     case Y:
-        return march_velocity<L, Y>(g, m);
+        return march_velocity<L, Y, NARROWS>(g, m);
     case Z:
-        return march_velocity<L, Z>(g, m);
+        return march_velocity<L, Z, NARROWS>(g, m);
     default:
-        return march_velocity<L, ANY>(g, m);
+        return march_velocity<L, ANY, NARROWS>(g, m);
     }
 }
-template <int L, int BLOCKS, bool ANELASTIC>
+template <int L, int BLOCKS, bool ANELASTIC, bool NARROWS>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
     march m;
     if (!begin(g, boxes, m))
         return;
     switch (m.axes) {
     case NONE:
-        return march_stress<L, NONE, ANELASTIC>(g, m);
+        return march_stress<L, NONE, ANELASTIC, NARROWS>(g, m);
     case X:
-        return march_stress<L, X, ANELASTIC>(g, m);
+        return march_stress<L, X, ANELASTIC, NARROWS>(g, m);
     case Y:
-        return march_stress<L, Y, ANELASTIC>(g, m);
+        return march_stress<L, Y, ANELASTIC, NARROWS>(g, m);
     case Z:
-        return march_stress<L, Z, ANELASTIC>(g, m);
+        return march_stress<L, Z, ANELASTIC, NARROWS>(g, m);
     default:
-        return march_stress<L, ANY, ANELASTIC>(g, m);
+        return march_stress<L, ANY, ANELASTIC, NARROWS>(g, m);
     }
 }
 template <class KERNEL> static int launch_all(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
@@ -254,12 +286,16 @@ template <class KERNEL> static int launch_all(fd3d_gpu *o, const fd3d_gpu_boxes 
 }
 
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {
-    return launch_all(o, &o->plain[part], velocity<L, 4>);
+    const auto kernel = o->cfg->narrow ? velocity<L, 4, true> : velocity<L, 4, false>;
+    return launch_all(o, &o->plain[part], kernel);
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
     const fd3d_gpu_boxes *list = o->core.on ? &o->kept[part] : &o->plain[part];
-    return o->cfg->anelastic ? launch_all(o, list, stress<L, 3, true>) : launch_all(o, list, stress<L, 4, false>);
+    const bool narrow = o->cfg->narrow;
+    if (o->cfg->anelastic)
+        return launch_all(o, list, narrow ? stress<L, 3, true, true> : stress<L, 3, true, false>);
+    return launch_all(o, list, narrow ? stress<L, 4, false, true> : stress<L, 4, false, false>);
 }
 
 static const fd3d_gpu_kind kind = {

@@ -45,6 +45,16 @@ static __device__ void store(float *p, const vec &v, unsigned mask) {
 
 // --- differences -----------------------------------------------------------------------------------------------------
 
+// Weights of the cells' differences along an axis, which may be narrow.
+template <bool MAY> struct vec_weights {
+    weights<true> cell[V];
+    __device__ const weights<true> &of(int n) const { return cell[n]; }
+};
+template <> struct vec_weights<false> {
+    const float (&w)[D3_MAX];
+    __device__ const float (&of(int) const)[D3_MAX] { return w; }
+};
+
 // A field along z: 2L planes. Begins with all but the last of what it needs, from plane `first` on.
 template <int L> struct queue {
     vec q[2 * L];
@@ -77,40 +87,40 @@ template <int L> struct row {
         for (int e = 0; e < V; e++)
             at[n + e] = v.at[e];
     }
-    __device__ void backward(float (&d)[V], const fd3d_gpu_grid &g) const {
+    template <class W> __device__ void backward(float (&d)[V], const W &w) const {
 #pragma unroll
         for (int n = 0; n < V; n++) {
             d[n] = 0;
 #define AT(o) at[H + n + (o)]
-            DER_BACKWARD(d[n], L, g.w, AT);
+            DER_BACKWARD(d[n], L, w.of(n), AT);
         }
     }
-    __device__ void forward(float (&d)[V], const fd3d_gpu_grid &g) const {
+    template <class W> __device__ void forward(float (&d)[V], const W &w) const {
 #pragma unroll
         for (int n = 0; n < V; n++) {
             d[n] = 0;
-            DER_FORWARD(d[n], L, g.w, AT);
+            DER_FORWARD(d[n], L, w.of(n), AT);
 #undef AT
         }
     }
 };
 
 // 2L rows or planes, L of them (backward) or L-1 (forward) before the thread's own.
-template <int L> static __device__ void backward(float (&d)[V], const vec *q, const float (&w)[D3_MAX]) {
+template <int L, class W> static __device__ void backward(float (&d)[V], const vec *q, const W &w) {
 #pragma unroll
     for (int n = 0; n < V; n++) {
         d[n] = 0;
 #define AT(o) q[L + (o)].at[n]
-        DER_BACKWARD(d[n], L, w, AT);
+        DER_BACKWARD(d[n], L, w.of(n), AT);
 #undef AT
     }
 }
-template <int L> static __device__ void forward(float (&d)[V], const vec *q, const float (&w)[D3_MAX]) {
+template <int L, class W> static __device__ void forward(float (&d)[V], const vec *q, const W &w) {
 #pragma unroll
     for (int n = 0; n < V; n++) {
         d[n] = 0;
 #define AT(o) q[L - 1 + (o)].at[n]
-        DER_FORWARD(d[n], L, w, AT);
+        DER_FORWARD(d[n], L, w.of(n), AT);
 #undef AT
     }
 }
