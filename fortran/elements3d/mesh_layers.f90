@@ -437,6 +437,7 @@ contains
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: moved
     character(:), allocatable :: words
+    real(dp) :: off
     integer :: k
     words = Str(x%columns)//' x '//Str(y%columns)//' columns; rows:'
     do k = 1, size(stack%rows)
@@ -446,6 +447,30 @@ contains
     if (stack%below > 0) words = words//', '//Str(stack%below)//' below'
     if (moved > 0) words = words//'; '//Str(moved)//' of '//Str(size(mesh%block))//' elements lie in another layer than their '// &
                            'row, which is thin or ends there, and have its medium'
+    off = Misplaced(stack)
+    if (off > no_thickness*stack%thick(size(stack%thick))) words = words//'; contacts lie up to '//Str(off, 3)// &
+      ' m from where the table has them, as rows are not thinner (mesh_thinnest)'
   end function InWords
+
+  !> The largest distance of a contact from the nearest boundary of rows [m].
+  pure real(dp) function Misplaced(stack) result(off)
+    type(stack_t), intent(in) :: stack
+    real(dp) :: z, height
+    integer :: i, j, k, l
+    off = 0
+    do k = 2, size(stack%rows)
+      do j = 0, ubound(stack%used, 2)
+        do i = 0, ubound(stack%used, 1)
+          z = stack%true(i, j, k)
+          do l = size(stack%rows), 2, -1
+            if (stack%used(i, j, l) <= z) exit
+          end do
+          height = (stack%used(i, j, l + 1) - stack%used(i, j, l))/stack%rows(l)
+          z = (z - stack%used(i, j, l))/height
+          off = max(off, abs(z - anint(z))*height)
+        end do
+      end do
+    end do
+  end function Misplaced
 
 end module mesh_layers_m
