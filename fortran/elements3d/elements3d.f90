@@ -30,6 +30,7 @@ module elements3d_m
   use sem3d_m, only: sem3d_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
+  use stress_relaxation_m, only: RelaxingMost
   use source3d_m, only: source_force, source_moment, SourceDerive, SourceNumbers, SourceWords
   use text_m, only: Str
   use trial3d_m, only: TrialWave
@@ -161,6 +162,7 @@ contains
       scheme%sponge_width = job%sponge
       scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
+      if (scheme%attenuates) scheme%beside = RelaxingMost(SplitList(scheme%components), allocated(self%elements%tensor))
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
@@ -403,6 +405,7 @@ contains
     type is (elements_scheme_t)
       words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
               Str(scheme%q_ref, 12)
+      if (scheme%attenuates .and. any(scan(SplitList(scheme%components), 'ps') == 1)) words = words//' relaxed stress'
       allocate (x, source=SourceNumbers(scheme%source))
       do i = 1, size(x)
         words = words//' '//Str(x(i), 17)

@@ -5,6 +5,7 @@ module elements_scheme_m
   use kinds_m, only: dp
   use mesh_ground_m, only: from_level, from_seafloor
   use parcel_m, only: parcel_t
+  use parameter_table_m, only: SplitList
   use partners_m, only: halo_auto, halo_host
   use scheme_m, only: scheme_t
   use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
@@ -38,13 +39,14 @@ module elements_scheme_m
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   contains
-    procedure :: no_pictures, of_mesh
+    procedure :: no_pictures, of_mesh, traces
     procedure :: cells, grid_words, layer_words, accuracy_words
     procedure :: pack => PackOwn
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 23          !< before those of the source
+  integer, parameter :: numbers = 24          !< before those of the source
+  integer, parameter :: most_beside = 7       !< the pressure and six stresses of an isotropic average
 
 contains
 
@@ -68,6 +70,13 @@ contains
     n = self%elements
     if (window%ny <= 1) n = window%nz
   end function of_mesh
+
+  !> Traces that are sampled where n are asked for.
+  pure integer function traces(self, n)
+    class(elements_scheme_t), intent(in) :: self
+    integer, intent(in) :: n
+    traces = n + n/size(SplitList(self%components))*self%beside
+  end function traces
 
   function grid_words(self) result(words)
     class(elements_scheme_t), intent(in) :: self
@@ -94,7 +103,7 @@ contains
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
                       self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, &
-                      real([self%resident, self%media, self%halo], dp), &
+                      real([self%resident, self%media, self%halo, self%beside], dp), &
                       SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
@@ -119,8 +128,9 @@ contains
       why = 'a choice that is none'
     else if (.not. (IsWhole(parcel%numbers(19), in_memory, in_element) .and. parcel%numbers(20) >= 0 .and. &
                     IsWhole(parcel%numbers(21), 0, 2) .and. &
-                    IsWhole(parcel%numbers(22), 1, in_element) .and. IsWhole(parcel%numbers(23), halo_auto, halo_host))) then
-      why = 'a number of memory variables, a width or a choice that is none'
+                    IsWhole(parcel%numbers(22), 1, in_element) .and. IsWhole(parcel%numbers(23), halo_auto, halo_host) .and. &
+                    IsWhole(parcel%numbers(24), 0, most_beside))) then
+      why = 'a number of memory variables or traces, a width or a choice that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
     end if
@@ -148,6 +158,7 @@ contains
       self%resident = Whole(x(21))
       self%media = merge(1, in_element, x(22) < in_element)
       self%halo = Whole(x(23))
+      self%beside = Whole(x(24))
       i = index(parcel%text, achar(10))
       self%planes = parcel%text(:i - 1)
       self%fields = parcel%text(i + 1:)

@@ -318,7 +318,8 @@ contains
     node = reshape(all, shape(node))
   end subroutine OwnNodes
 
-  !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic.
+  !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic. Ranks of a mesh that has some
+  !> may have none.
   subroutine Anisotropic(constants, elements)
     real(sp), intent(in) :: constants(:, :)
     type(elements_t), intent(inout) :: elements
@@ -326,10 +327,10 @@ contains
     integer :: tensor(size(constants, 1)), e, t, last
     allocate (media(tensor_numbers, 0))
     tensor = 0
-    last = 1
+    last = 0
     do e = 1, size(tensor)
       if (.not. any(abs(constants(e, :)) > 0)) cycle
-      if (last <= size(media, 2)) then
+      if (last > 0) then
         if (all(abs(media(:, last) - constants(e, :)) <= 0)) tensor(e) = last
       end if
       do t = 1, size(media, 2)
@@ -342,7 +343,7 @@ contains
       end if
       last = tensor(e)
     end do
-    call TensorsSet(elements, tensor, media)
+    if (last > 0) call TensorsSet(elements, tensor, media)
   end subroutine Anisotropic
 
 end module elements_window_m

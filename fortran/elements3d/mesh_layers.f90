@@ -12,7 +12,7 @@ module mesh_layers_m
   use mesh_doubling_m, only: doublings_most, LevelsMake, levels_t
   use mesh_m, only: mesh_block_t, mesh_t, MeshSort
   use mesh_rows_m, only: lattice_t, row_even, RowsCount, RowsFill, RowsSides
-  use mesh_stack_m, only: Between, layers_box_t, most_elements, stack_t, StackMake
+  use mesh_stack_m, only: Between, layers_box_t, Misplaced, most_elements, no_thickness, stack_t, StackMake
   use text_m, only: Str
   implicit none
   private
@@ -225,6 +225,7 @@ contains
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: moved
     character(:), allocatable :: words
+    real(dp) :: off
     integer :: k, rows
     rows = size(lattice%rows) - stack%below
     words = Str(stack%x%columns)//' x '//Str(stack%y%columns)//' columns; rows:'
@@ -236,6 +237,9 @@ contains
     if (moved > 0) words = words//'; '//Str(moved)//' of '//Str(size(mesh%block))//' elements lie in another layer than their '// &
                            'row, which is thin or ends there, and have its medium'
     if (size(levels%within) > 0) words = words//'; '//Doubled()
+    off = Misplaced(stack)
+    if (off > no_thickness*stack%thick(size(stack%thick))) words = words//'; contacts lie up to '//Str(off, 3)// &
+      ' m from where the table has them, as rows are not thinner (mesh_thinnest)'
 
   contains
 

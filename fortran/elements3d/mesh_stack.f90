@@ -10,10 +10,10 @@ module mesh_stack_m
   use text_m, only: Str
   implicit none
   private
-  public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between
+  public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between, Misplaced
 
   real(dp), parameter, public :: most_elements = 2.0e7_dp !< of a mesh
-  real(dp), parameter :: no_thickness = 1.0e-6_dp         !< of the depth of the box: a layer that is nowhere thicker is nowhere
+  real(dp), parameter, public :: no_thickness = 1.0e-6_dp         !< of the depth of the box: a layer that is nowhere thicker is nowhere
 
   !> A mesh to be made.
   type :: layers_box_t
@@ -247,5 +247,26 @@ contains
       end do
     end do
   end subroutine MakeRoom
+
+  !> The largest distance of a contact from the nearest boundary of rows [m].
+  pure real(dp) function Misplaced(stack) result(off)
+    type(stack_t), intent(in) :: stack
+    real(dp) :: z, height
+    integer :: i, j, k, l
+    off = 0
+    do k = 2, size(stack%rows)
+      do j = 0, ubound(stack%used, 2)
+        do i = 0, ubound(stack%used, 1)
+          z = stack%true(i, j, k)
+          do l = size(stack%rows), 2, -1
+            if (stack%used(i, j, l) <= z) exit
+          end do
+          height = (stack%used(i, j, l + 1) - stack%used(i, j, l))/stack%rows(l)
+          z = (z - stack%used(i, j, l))/height
+          off = max(off, abs(z - anint(z))*height)
+        end do
+      end do
+    end do
+  end function Misplaced
 
 end module mesh_stack_m

@@ -38,6 +38,7 @@ module sem3d_m
   use solver_m, only: time_position_t
   use source3d_m, only: source_force, SourceNumbers
   use state_identity_m, only: identity_t
+  use stress_relaxation_m, only: relaxing_t, RelaxingApply, RelaxingRecord
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
   use window_m, only: box_t, window_t
@@ -77,6 +78,7 @@ module sem3d_m
     type(elements_scheme_t) :: own                !< what the scheme has of elements
     real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
+    type(relaxing_t) :: relaxing                  !< what relaxes in traces
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
     logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
@@ -332,7 +334,7 @@ contains
     grid%share = self%scheme%share
     grid%sum = self%own%sum
     grid%resident = merge(resident_all, self%own%resident, self%grouped())   ! pieces stay on their GPUs
-    grid%room = Room(grid, self%variant, self%scheme, size(self%shot%rx)*size(SplitList(self%scheme%components)))
+    grid%room = Room(grid, self%variant, self%scheme, self%own%traces(size(self%shot%rx)*size(SplitList(self%scheme%components))))
     call Sem3dEngineNew(self%variant, self%engine, error)
     if (.not. allocated(error)) call self%engine%new(grid, error)
     self%grid = grid
@@ -549,6 +551,10 @@ contains
         if (allocated(error)) return
       end do
     end do
+    self%relaxing = relaxing_t()
+    if (self%own%attenuates) call RelaxingRecord(self%relaxing, list, place, names, self%own%q_band, error)
+    if (allocated(error)) return
+    self%beside = self%relaxing%beside
     self%slope = list%slope
     call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
@@ -646,6 +652,7 @@ contains
       raw(:n - 1, r) = real((raw(2:, r) - real(raw(:n - 1, r), dp))/self%scheme%dt, sp)
       raw(n, r) = raw(max(1, n - 1), r)
     end do
+    if (self%own%attenuates .and. self%gathers()) call RelaxingApply(self%relaxing, self%own%q_band, self%scheme%dt, raw)
   end subroutine samples
 
   subroutine describe(self, gather)
@@ -713,7 +720,7 @@ contains
     type is (elements_scheme_t)
       if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
       grid = Cube(scheme, window)
-      call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
+      call Sem3dMemory(scheme%variant, grid, 3*band_points, scheme%traces(traces), scheme%nt, 0, host, bytes)
     end select
   end function need
 

@@ -29,6 +29,7 @@ module sem3d_components_m
   type :: sem3d_place_t
     logical :: solid = .true.
     real(dp) :: rho = 0, lambda = 0, mu = 0       !< [kg/m3, Pa]
+    real(dp) :: loss(2) = 0                       !< 1/Q of bulk modulus and mu
     integer, allocatable :: point(:)
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
     real(dp), allocatable :: stiffness(:, :)      !< of an anisotropic medium, all constants [Pa], (6, 6)
@@ -68,6 +69,7 @@ contains
     place%rho = Inside(elements%rho(:, e), xi)
     place%lambda = Inside(elements%lambda(:, e), xi)
     place%mu = Inside(elements%mu(:, e), xi)
+    if (allocated(elements%loss)) place%loss = elements%loss(:, e)
     v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
     if (TensorOf(elements, e) > 0) then
       v = SlowestIn(elements, e)

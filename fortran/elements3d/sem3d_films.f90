@@ -15,6 +15,7 @@ submodule(sem3d_m) sem3d_films
   use hexahedron_m, only: hex_side_point, HexAt, HexJacobians, HexPoints, HexWeights, Inverse
   use sem3d_components_m, only: Sem3dPlace
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx, sem3d_map_t
+  use zener_m, only: ZenerModulus
   implicit none
 
   integer, parameter :: maps = 3                 !< horizontal, vertical, vector
@@ -416,6 +417,7 @@ contains
       p = p .or. self%frame(f)%field == 'p'
     end do
     if (.not. rest) then
+      v = v .or. (p .and. self%own%attenuates)
       allocate (fields%v(merge(solid, 0, v), 3), fields%u(merge(solid, 0, u .or. p), 3), fields%chi(merge(fluid, 0, u)))
       do c = 1, 3
         if (size(fields%v) > 0) call self%engine%field(field_vx + c - 1, fields%v(:, c), error)
@@ -493,7 +495,7 @@ contains
     integer, intent(in) :: e
     character(*), intent(in) :: field
     real(dp), intent(out) :: values(in_element)
-    real(dp) :: slope(in_element, 3), bulk(in_element)
+    real(dp) :: slope(in_element, 3), bulk(in_element), of_v
     integer :: c, at(in_element)
     c = 0
     if (len(field) > 1) c = index(letters, field(2:2))
@@ -511,15 +513,34 @@ contains
         if (field(1:1) == 'u') values = fields%u(at, c)
       else
         bulk = Everywhere(m%lambda(:, e)) + 2*Everywhere(m%mu(:, e))/3
+        call Relaxed(self, e, bulk, of_v)
         values = 0
         do c = 1, 3
           call Slopes(corner, real(fields%u(at, c), dp), slope)
           values = values - bulk*slope(:, c)
           if (TensorOf(m, e) > 0) values = values - Everywhere(m%mu(:, e))*matmul(slope, Even(m%relative(:, m%tensor(e)), c))
+          if (.not. of_v > 0) cycle
+          call Slopes(corner, real(fields%v(at, c), dp), slope)
+          values = values - of_v*bulk*slope(:, c)
         end do
       end if
     end associate
   end subroutine ElementValues
+
+  !> A picture knows nothing of times before it, but that waves are mostly of the peak frequency: of these a bulk modulus that
+  !> relaxes is the smaller one that this becomes, and of_v [s] of it act on the rate of strain.
+  pure subroutine Relaxed(self, e, bulk, of_v)
+    class(sem3d_t), intent(in) :: self
+    integer, intent(in) :: e
+    real(dp), intent(inout) :: bulk(in_element)
+    real(dp), intent(out) :: of_v
+    complex(dp) :: left
+    of_v = 0
+    if (.not. (self%own%attenuates .and. self%elements%loss(1, e) > 0)) return
+    left = ZenerModulus(self%own%q_band, real(self%elements%loss(1, e), dp), self%scheme%fpeak)
+    bulk = bulk*real(left)
+    of_v = aimag(left)/real(left)/(2*acos(-1.0_dp)*self%scheme%fpeak)
+  end subroutine Relaxed
 
   !> What du(c)/dx(:) bring to the mean stress by constants of an anisotropic medium.
   pure function Even(relative, c)

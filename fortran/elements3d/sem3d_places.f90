@@ -13,7 +13,7 @@ submodule(sem3d_m) sem3d_places
   implicit none
 
   real(dp), parameter :: none = -huge(1.0_dp)
-  integer, parameter :: begin = 42               !< numbers of a place before those of its points, ...
+  integer, parameter :: begin = 44               !< numbers of a place before those of its points, ...
   integer, parameter :: each = 6                 !< and of each point: element, number in it, weights
   integer, parameter :: at_once = 2**20          !< numbers that all ranks tell each other at a time, unless one place has more
 
@@ -227,7 +227,8 @@ contains
     n = size(place%point)
     told = 0
     told(:5) = [real(n, dp), merge(1.0_dp, 0.0_dp, place%solid), place%rho, place%lambda, place%mu]
-    if (allocated(place%stiffness)) told(6:begin) = [1.0_dp, reshape(place%stiffness, [36])]
+    if (allocated(place%stiffness)) told(6:42) = [1.0_dp, reshape(place%stiffness, [36])]
+    told(43:begin) = place%loss
     call SortOrder(place%point, order)
     sorted = place%point(order)
     found = 0
@@ -267,7 +268,8 @@ contains
     place%rho = told(3)
     place%lambda = told(4)
     place%mu = told(5)
-    if (told(6) > 0) place%stiffness = reshape(told(7:begin), [6, 6])
+    if (told(6) > 0) place%stiffness = reshape(told(7:42), [6, 6])
+    place%loss = told(43:begin)
     allocate (place%point(n), source=0)
     allocate (place%w(n, 0:3))
     do m = 1, n

@@ -50,6 +50,7 @@ module scheme_m
     logical :: periodic = .false.             !< the four sides follow each other
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
+    integer :: beside = 0                     !< traces that a receiver samples beside these, at most
     character(:), allocatable :: variant      !< kernel variant
     real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
                                               !< history of the source, of a force at t_start + (n - 1) dt

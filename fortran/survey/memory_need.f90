@@ -68,6 +68,7 @@ contains
         bytes = bytes + survey%keymap%nrec_max*max(real(sorting, dp)*cells, &
                                                    cell*cells + real(step, dp)*s%nt + real(sample, dp)*s%nt_out)
       end do
+      bytes = bytes + real(survey%keymap%nrec_max, dp)*s%beside*(cell*cells + real(step, dp)*s%nt)
     end associate
   end function TraceBytes
 

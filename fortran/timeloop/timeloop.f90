@@ -52,6 +52,7 @@ module timeloop_m
     real(dp) :: began = 0                         !< when the first step was queued [s]
     real(dp) :: seconds = 0                       !< wall time of the time loop
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is, not at half ones
+    integer :: beside = 0                         !< traces that are sampled after those asked for, as these are made from them
     type(film_t), allocatable :: film(:)          !< pictures: films, then maps
     integer :: films = 0                          !< how many of them are films
     integer :: pictures = 0                       !< of each film there will be
@@ -585,7 +586,7 @@ contains
     real(sp), allocatable :: raw(:, :)
     integer :: c, nrec
     nrec = size(traces, 2)
-    allocate (raw(self%scheme%nt, nrec*size(traces, 3)))
+    allocate (raw(self%scheme%nt, nrec*size(traces, 3) + merge(self%beside, 0, self%gathers())))
     call self%samples(raw, error)
     do c = 1, size(traces, 3)
       if (.not. allocated(error)) call TraceFilters(self%scheme, merge(0, 1, self%at_whole(c)), filter, error)
@@ -597,7 +598,8 @@ contains
     end do
   end subroutine LoopTraces
 
-  !> The samples of all steps, (nt, receivers of all components); on a rank that gathers nothing there is no room for them.
+  !> The samples of all steps, (nt, receivers of all components and what is beside them); on a rank that gathers nothing there is
+  !> no room for them.
   subroutine EngineSamples(self, raw, error)
     class(timeloop_t), intent(inout), target :: self
     real(sp), contiguous, intent(out) :: raw(:, :)

@@ -224,6 +224,11 @@ contains
       end associate
     end do
     call Claim(wrong == 0 .and. index(words, 'another layer') > 0, 'each element has the medium that is in its middle')
+    call Make('soil 0;rock 30+0.16*x', 100.0_dp, 0, mesh, words)   ! 4 rows of 35 m at least; columns of 200 m: 126 m by one of 140
+    call ClaimFine(error, 'a wedge: '//words)
+    call Claim(index(words, 'contacts lie up to 14 m from') > 0, 'it is told how far contacts are misplaced')
+    call Make('soil 0;rock 30+0.16*x', 100.0_dp, 0, mesh, words, thinnest=0.08_dp)
+    call Claim(index(words, 'contacts') == 0, 'with thinner rows they are not')
   end subroutine Lake
 
   subroutine Grids()

@@ -25,7 +25,7 @@ jobs.PROGRAM, jobs.command = PROGRAM, functools.partial(launch.command, PROGRAM)
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
 random.seed(SEED)
-DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,p,uy", fpeak=3.5, tmax=0.3, threads=1,
+DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,szz,uy", fpeak=3.5, tmax=0.3, threads=1,
             sponge=100, receiver_z="surface", snapshot=0.1, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")
 SOON = 30                                         # seconds in which a disturbed job must have ended
 

@@ -131,6 +131,20 @@ for name in ("vz", "p"):
         e = max(e, relative(flat[:, c], shown)) if far < 0.5 else e
     claim(e <= 1e-2, f"{name} of elements is that of planes where both have a point: {e:.1e}")
 
+# Pressure in rock that attenuates: a picture takes waves to be of the peak frequency, a receiver knows better.
+Path("lossy.materials").write_text("soil 2200 1200 2000 40 20\nmelt 1500 0 2000\nrock 2600 1500 2100 40 20\n")
+r = run(*words(output="lossy.nc", materials="lossy.materials", components="p", pgv="n", snapshot=0.05, snapshot_planes="y180,x240", snapshot_fields="p",
+               memory_variables="all"))
+claim(r.returncode == 0, f"the same in rock that attenuates: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
+lossy = pictures("lossy")
+with Dataset("lossy.nc") as ds:
+    p, step = ds["pressure"][0], float(ds["time"][1] - ds["time"][0])
+for i, (px, py, pz) in enumerate(INSIDE, len(TOP)):
+    k = int(pz - z[0]) // DX
+    shown = lossy["p_y180"][:, k, px // DX] if py == 180 else lossy["p_x240"][:, k, py // DX]
+    e = np.abs(at(lossy["time"] + step / 2, p[i], step) - shown).max() / np.abs(p[i]).max()
+    claim(e <= 0.02, f"p of planes where Qp is 40, at {pz} m of depth: {100 * e:.2g} % <= 2 % of the largest of the receiver")
+
 r = run(*words(output="ranks.nc", threads=1), ranks=3, env=MPI)
 other = pictures("ranks") if r.returncode == 0 else {}
 claim(r.returncode == 0 and all(np.array_equal(np.ma.filled(a, 0), np.ma.filled(other[n], 0)) for n, a in got.items() if "header" not in n),

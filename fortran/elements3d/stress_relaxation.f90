@@ -1,0 +1,120 @@
+!> What relaxes of the stress that receivers sample in rock that attenuates. They read the gradient of displacement, which gives the
+!> stress of the unrelaxed moduli. What has relaxed since hangs on the strain of the same place alone: so it is taken from whole
+!> traces when they come home, with the mechanisms of zener.f90 and the steps of the engine (sem3d_element.f90).
+!>
+!> The isotropic average relaxes: of the pressure the shares of the bulk modulus, of what a stress differs from minus the pressure
+!> those of mu. So of a normal stress those of mu relax and, of the pressure, those of mu less those of the bulk modulus. Where the
+!> average's pressure or stress is not among what is recorded, it is sampled beside it, in traces that follow the others.
+module stress_relaxation_m
+  use error_m, only: error_t
+  use kinds_m, only: dp, sp
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dRecord
+  use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
+  implicit none
+  private
+  public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply
+
+  !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
+  type :: relaxing_t
+    integer :: beside = 0                         !< traces sampled beside those asked for
+    integer, allocatable :: trace(:), from(:)
+    real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, entries)
+  end type relaxing_t
+
+contains
+
+  !> Traces that a receiver of these components samples beside them, at most.
+  pure integer function RelaxingMost(names, anisotropic) result(most)
+    character(*), intent(in) :: names(:)
+    logical, intent(in) :: anisotropic
+    integer :: c
+    if (anisotropic) then
+      most = count(names(:)(1:1) == 's') + merge(1, 0, any(names == 'p' .or. [(Normal(names(c)), c=1, size(names))]))
+    else
+      most = merge(1, 0, any([(Normal(names(c)), c=1, size(names))]) .and. all(names /= 'p'))
+    end if
+  end function RelaxingMost
+
+  pure logical function Normal(name)
+    character(*), intent(in) :: name
+    Normal = name(1:1) == 's' .and. name(2:2) == name(3:3)
+  end function Normal
+
+  !> Adds to a list that has all places of the first component, then of the next, what must be sampled beside them. band: there Q is
+  !> constant [Hz].
+  subroutine RelaxingRecord(relaxing, list, place, names, band, error)
+    type(relaxing_t), intent(out) :: relaxing
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place(:)
+    character(*), intent(in) :: names(:)
+    real(dp), intent(in) :: band(2)
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_place_t) :: average
+    real(dp), dimension(zener_mechanisms) :: bulk, shear
+    integer :: r, c, from, pressure, asked
+    logical :: isotropic
+    allocate (relaxing%trace(0), relaxing%from(0), relaxing%share(zener_mechanisms, 0))
+    asked = findloc(names, 'p', 1)
+    do r = 1, size(place)
+      if (.not. place(r)%solid .or. all(place(r)%loss <= 0)) cycle
+      bulk = ZenerShares(band, place(r)%loss(1))
+      shear = ZenerShares(band, place(r)%loss(2))
+      average = place(r)
+      isotropic = .not. allocated(average%stiffness)
+      if (.not. isotropic) deallocate (average%stiffness)
+      pressure = merge(TraceOf(r, asked), 0, isotropic .and. asked > 0)
+      do c = 1, size(names)
+        if (names(c)(1:1) /= 's') cycle
+        from = merge(TraceOf(r, c), 0, isotropic)
+        call Relaxes(TraceOf(r, c), from, names(c), shear)
+        if (Normal(names(c))) call Relaxes(TraceOf(r, c), pressure, 'p', shear - bulk)
+      end do
+      if (asked > 0) call Relaxes(TraceOf(r, asked), pressure, 'p', bulk)
+    end do
+
+  contains
+
+    pure integer function TraceOf(r, c)
+      integer, intent(in) :: r, c
+      TraceOf = (c - 1)*size(place) + r
+    end function TraceOf
+
+    !> Shares of a component of the average, in trace `from`, relax in another; 0: it is sampled from now on.
+    subroutine Relaxes(trace, from, name, share)
+      integer, intent(in) :: trace
+      integer, intent(inout) :: from
+      character(*), intent(in) :: name
+      real(dp), intent(in) :: share(zener_mechanisms)
+      if (allocated(error) .or. all(abs(share) <= 0)) return
+      if (from == 0) then
+        call Sem3dRecord(list, average, trim(name), error)
+        relaxing%beside = relaxing%beside + 1
+        from = size(list%start) - 1
+      end if
+      relaxing%trace = [relaxing%trace, trace]
+      relaxing%from = [relaxing%from, from]
+      relaxing%share = reshape([relaxing%share, share], [zener_mechanisms, size(relaxing%trace)])
+    end subroutine Relaxes
+
+  end subroutine RelaxingRecord
+
+  !> Makes traces (steps, all of the list) of the stress of unrelaxed moduli, which are known from their first motion on, those of
+  !> the stress. dt [s].
+  pure subroutine RelaxingApply(relaxing, band, dt, traces)
+    type(relaxing_t), intent(in) :: relaxing
+    real(dp), intent(in) :: band(2), dt
+    real(sp), intent(inout) :: traces(:, :)
+    real(dp), dimension(zener_mechanisms) :: decay, z, b
+    integer :: i, n
+    decay = exp(-dt/ZenerTimes(band))
+    do i = 1, size(relaxing%trace)
+      z = 0
+      do n = 1, size(traces, 1)
+        b = (1 - decay)/2*relaxing%share(:, i)*traces(n, relaxing%from(i))
+        traces(n, relaxing%trace(i)) = real(traces(n, relaxing%trace(i)) - sum(z + b), sp)
+        z = decay*(z + b) + b
+      end do
+    end do
+  end subroutine RelaxingApply
+
+end module stress_relaxation_m
