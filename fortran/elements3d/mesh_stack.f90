@@ -13,7 +13,7 @@ module mesh_stack_m
   public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between, Misplaced
 
   real(dp), parameter, public :: most_elements = 2.0e7_dp !< of a mesh
-  real(dp), parameter, public :: no_thickness = 1.0e-6_dp         !< of the depth of the box: a layer that is nowhere thicker is nowhere
+  real(dp), parameter, public :: no_thickness = 1.0e-6_dp !< of the depth of the box: a layer that is nowhere thicker is nowhere
 
   !> A mesh to be made.
   type :: layers_box_t

@@ -3,7 +3,8 @@ submodule(group_m) group_waits
   implicit none
 
   real(dp), parameter :: NAP_FIRST = 5.0e-6_dp, NAP_LAST = 5.0e-4_dp   !< of waits for messages [s]
-  real(dp), parameter :: FLOWING = 2.0e-2_dp   !< a large message comes in parts, each of which waits for a call of MPI: so long naps are short [s]
+  !> A large message comes in parts, each of which waits for a call of MPI: for so long naps are short [s].
+  real(dp), parameter :: FLOWING = 2.0e-2_dp
 
 contains
 

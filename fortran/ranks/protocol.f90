@@ -251,8 +251,8 @@ contains
     end do
   end function LinkAwaits
 
-  !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work, and while messages are
-  !> on their way: large ones come in parts, each of which waits for the next call of MPI.
+  !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work, and while messages
+  !> are on their way: large ones come in parts, each of which waits for the next call of MPI.
   subroutine Rest(nap)
     real(dp), intent(inout) :: nap
     nap = min(max(1.25_dp*nap, 2.0e-5_dp), 5.0e-3_dp)
