@@ -288,7 +288,7 @@ contains
       if (row == 0) row = findloc(materials%block, Str(mesh%blocks(b)%id), 1)
       if (row == 0) row = findloc(materials%block, '*', 1)
       if (row == 0) then
-        call Fail(error, 'block '//trim(BlockName(mesh%blocks(b))//' (number '//Str(mesh%blocks(b)%id))//') of mesh '//mesh%path// &
+        call Fail(error, 'block '//trim(BlockName(mesh%blocks(b)))//' (number '//Str(mesh%blocks(b)%id)//') of mesh '//mesh%path// &
                   ' has no line in the table of materials '//materials%path//': add one, or one of * for all others')
         return
       end if
