@@ -261,6 +261,7 @@ contains
           do l = size(stack%rows), 2, -1
             if (stack%used(i, j, l) <= z) exit
           end do
+          if (stack%rows(l) == 0) cycle             ! a layer that is nowhere
           height = (stack%used(i, j, l + 1) - stack%used(i, j, l))/stack%rows(l)
           z = (z - stack%used(i, j, l))/height
           off = max(off, abs(z - anint(z))*height)

@@ -1,5 +1,5 @@
-!> What relaxes of the stress that receivers sample in rock that attenuates. They read the gradient of displacement, which gives the
-!> stress of the unrelaxed moduli. What has relaxed since hangs on the strain of the same place alone: so it is taken from whole
+!> Stress relaxes in rock that attenuates, but receivers sample it as it was: they read the gradient of displacement, which gives
+!> the stress of the unrelaxed moduli. What has relaxed since hangs on the strain of the same place alone: so it is taken from whole
 !> traces when they come home, with the mechanisms of zener.f90 and the steps of the engine (sem3d_element.f90).
 !>
 !> The isotropic average relaxes: of the pressure the shares of the bulk modulus, of what a stress differs from minus the pressure

@@ -42,7 +42,7 @@ module lent_memory_m
     integer(i8) :: bytes = 0
   end type borrowed_t
 
-  !> What rank 0 has of it.
+  !> Memory of workers that rank 0 has open, and gathers that came.
   type :: borrower_t
     integer :: read = 0, sent = 0              !< gathers that lay in it, and those that came as messages
     type(borrowed_t), allocatable, private :: memory(:)

@@ -117,7 +117,7 @@ contains
     call Claim(Same(mesh, again), 'made again it is the same, bit for bit')
   end subroutine RandomMesh
 
-  !> Where rock ends its rows reach up into soil, whose elements must not be wide.
+  !> Rows of rock reach up into soil at the end of the rock; elements of soil must not be wide.
   subroutine Pushed()
     type(layer_table_t) :: t
     type(layers_box_t) :: box
