@@ -106,7 +106,7 @@ class Weather:
                 size, limit = now, time.monotonic() + PATIENCE
             if time.monotonic() > limit:
                 self.stuck += 1
-                kick(self.p.pid, signal.SIGKILL)
+                kick(self.p.pid)
                 self.end_all()
                 self.p.wait()
             time.sleep(0.01)
@@ -127,8 +127,7 @@ class Weather:
     def end_all(self):
         self.until(lambda: not ranks_here(), 3)      # without a launcher ranks end by themselves, or are ended
         while left := ranks_here():
-            for pid in left.values():
-                kick(pid, signal.SIGKILL)
+            kick(*left.values())
             time.sleep(0.02)
 
     # --- what happens --------------------------------------------------------------------------------------------------
@@ -141,12 +140,11 @@ class Weather:
                    "master": [ranks.get(0)], "mpirun": [self.p.pid], "all": [self.p.pid, *ranks.values()]}[who]
         if not victims or None in victims or not self.alive():
             return None
-        for pid in victims:
-            kick(pid, signal.SIGKILL)
+        kick(*victims)
         if who in ("mpirun", "all", "master") or not self.recovery:
             if who == "master" and self.recovery:    # nobody is left to tell the launcher
                 self.until(lambda: not self.alive(), 2 * self.lease)
-                kick(self.p.pid, signal.SIGTERM)
+                kick(self.p.pid, sig=signal.SIGTERM)
             self.ended()
         return f"kill of {who}"
 
@@ -155,17 +153,16 @@ class Weather:
         if not workers:
             return None
         pid = self.luck.choice(workers)
-        kick(pid, signal.SIGSTOP)
+        kick(pid, sig=signal.SIGSTOP)
         time.sleep(2 * self.lease)
-        kick(pid, signal.SIGCONT)
+        kick(pid, sig=signal.SIGCONT)
         return "stall"
 
     def tear(self):
         """Everything ends; the last line of the journal was being written, or the last line that tells of a shot done."""
         if not self.alive() or self.done() < 1:
             return None
-        for pid in [self.p.pid, *ranks_here().values()]:
-            kick(pid, signal.SIGKILL)
+        kick(self.p.pid, *ranks_here().values())
         self.ended()
         path = Path("out.nc.journal")
         text = path.read_bytes()

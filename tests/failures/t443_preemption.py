@@ -26,7 +26,7 @@ N, WHOLE = pace.survey(SHORT)
 
 job = Job(output="one.nc", ranks=3)
 record = job.until_dealt(2)
-kick(job.pid(2), signal.SIGTERM)
+kick(job.pid(2), sig=signal.SIGTERM)
 status = job.end()
 claim(status == 0 and done_once("one.nc", N) and not differences(WHOLE, "one.nc"),
       f"SIGTERM to worker 2: exit status {status}, all {N} shots done")
@@ -42,7 +42,7 @@ for sig in (signal.SIGTERM, signal.SIGUSR1):
     job = Job(output=name, ranks=3)
     job.until(lambda: count(name, "done") >= 1)
     for rank in (1, 2, 0):
-        kick(job.pid(rank), sig)
+        kick(job.pid(rank), sig=sig)
     status = job.end()
     n = count(name, "done")
     claim(status == 3 and 1 <= n < N and closed(name) and count(name, "lost") == 0,
@@ -59,7 +59,7 @@ for ranks, how in ((3, "signal"), (1, "signal"), (3, "stop file")):
     time.sleep(0.5)
     begin = time.time()
     if how == "signal":
-        kick(job.pid(0) if ranks > 1 else job.process.pid, signal.SIGTERM)
+        kick(job.pid(0) if ranks > 1 else job.process.pid, sig=signal.SIGTERM)
     else:
         open(name + ".stop", "w").close()
     status = job.end()
@@ -74,29 +74,29 @@ ONE = (*FOR_EVER, "grace=0", "keymap=one/line.keymap")
 job = Job(*ONE, output="one_b.nc", ranks=1)
 job.until_dealt(1)
 time.sleep(1)
-kick(job.process.pid, signal.SIGTERM)
+kick(job.process.pid, sig=signal.SIGTERM)
 job.end()
 Path("one_b.nc.states/shot101.a.state").rename("one_b.nc.states/shot101.b.state")
 job = Job(*ONE, output="one_b.nc", ranks=1)
 on = job.until(lambda: "goes on after step" in job.said())
-kick(job.process.pid, signal.SIGTERM)
+kick(job.process.pid, sig=signal.SIGTERM)
 status = job.end()
 claim(on and status == 3, f"a shot goes on from its only state, the second: exit status {status}: " + line_with("goes on after", job.said()))
 
 job = Job(*FOR_EVER, "grace=1000", output="press.nc", ranks=3)
 job.until(lambda: count("press.nc", "deal") == 2)
-kick(job.pid(0), signal.SIGUSR1)
+kick(job.pid(0), sig=signal.SIGUSR1)
 time.sleep(3)
 running = job.process.poll() is None
-kick(job.pid(0), signal.SIGTERM)
+kick(job.pid(0), sig=signal.SIGTERM)
 status = job.end()
 claim(running and status == 3 and closed("press.nc"), f"SIGTERM some seconds after SIGUSR1 ends the grace: exit status {status}: "
       + line_with("another signal", job.said()))
 
 job = Job(*FOR_EVER, "grace=1", output="stuck.nc", ranks=3)
 job.until_dealt(1)
-kick(job.pid(1), signal.SIGSTOP)
-kick(job.pid(0), signal.SIGTERM)
+kick(job.pid(1), sig=signal.SIGSTOP)
+kick(job.pid(0), sig=signal.SIGTERM)
 status = job.end()
 claim(status == 3 and closed("stuck.nc"), f"a worker that stands still meanwhile is not waited for: exit status {status}: "
       + line_with("the job ends without", job.said()))
@@ -116,18 +116,18 @@ for name, signals, words, env, truth, cut in (
     job.until_dealt(1)
     time.sleep(0.5)
     for sig in signals:
-        kick(job.process.pid, sig)
+        kick(job.process.pid, sig=sig)
         time.sleep(0.2)
     told = job.until(lambda: truth in job.said(), 20)
     if not cut:
-        kick(job.process.pid, signal.SIGKILL)
+        kick(job.process.pid)
     status = job.end()
     claim(told and (not cut or (status == 3 and closed(name) and count(name, "todo") == 1 and list(Path(name + ".states").iterdir()))),
           f"{[s.name for s in signals]}, {words}, {env}: exit status {status}, " + ("the state is kept: " if cut else "")
           + line_with("no more shots", job.said()))
 job = Job(*FOR_EVER, "grace=1000", output="mpirun.nc", ranks=3)
 job.until_dealt(1)
-kick(job.process.pid, signal.SIGTERM)
+kick(job.process.pid, sig=signal.SIGTERM)
 job.end()
 claim("have 0 s to finish, for mpirun ends the job" in job.said(), "SIGTERM to mpirun: " + line_with("no more shots", job.said()))
 

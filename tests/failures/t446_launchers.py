@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from check import claim, done
-from jobs import count, slow_machine, wait_until
+from jobs import count, kick, slow_machine, wait_until
 from minisurvey import PROGRAM, SLOW, differences, make, run
 from shims import preload
 
@@ -91,7 +91,7 @@ def taken(name, **more):
 other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          env=ENV)
 wait_until(lambda: count("taken.nc", "done") >= 1)
-os.kill(other.pid, signal.SIGSTOP)
+kick(other.pid, sig=signal.SIGSTOP)
 WAYS = ("signal", "stop file", "deadline")
 with ThreadPoolExecutor(len(WAYS) + 1) as pool:         # each waits some 14 s for its launcher
     hangs = pool.submit(taken, "hangs", after=FOREVER)

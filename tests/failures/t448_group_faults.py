@@ -230,9 +230,9 @@ def stands_still(rank):
     def fault(job):
         job.until_dealt(1)
         pid = job.pid(rank)
-        kick(pid, signal.SIGSTOP)
+        kick(pid, sig=signal.SIGSTOP)
         time.sleep(2.5 * LEASE)
-        kick(pid, signal.SIGCONT)
+        kick(pid, sig=signal.SIGCONT)
     fault.__doc__ = stands_still.__doc__.replace("a rank", f"rank {rank}")
     return fault
 
@@ -246,7 +246,7 @@ def no_memory(job):
 def leaves(job):
     """Two groups: SIGTERM for one rank, which is not the first of its group."""
     job.until_dealt(2)
-    kick(job.pid(4), signal.SIGTERM)
+    kick(job.pid(4), sig=signal.SIGTERM)
 
 
 beside("killed.nc", killed, "is dead: process")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from badfs import BadFs
 from check import PATIENCE, claim, done, skip
+from jobs import kick
 from minisurvey import command, differences, make, run
 
 SHOTS = 6
@@ -52,7 +53,7 @@ for ranks in (1, 3):
     p = start("output=out.nc", "progress=86400", ranks=ranks)
     until(lambda: dones() >= 1)
     pid = master()
-    os.kill(pid, signal.SIGSTOP)                  # so that it is still there in a while, and its files stand still
+    kick(pid, sig=signal.SIGSTOP)                  # so that it is still there in a while, and its files stand still
     before = files()
     r = run("par=job.par", "output=out.nc", ranks=ranks)
     claim(r.returncode == 1 and "in use by another run" in r.stderr and f"process {pid}" in r.stderr,
@@ -107,7 +108,7 @@ for word in ("noflock", "nolink") if bad else ():
     os.environ.update(bad.env)
     p = start("output=out.nc", "progress=86400")
     until(lambda: dones() >= 1)
-    os.kill(p.pid, signal.SIGSTOP)
+    kick(p.pid, sig=signal.SIGSTOP)
     r = run("par=job.par", "output=out.nc")
     told = r.returncode == 1 and "in use by another run" in r.stderr
     os.kill(p.pid, signal.SIGCONT)
@@ -138,7 +139,7 @@ for name in files():
 
 p = start("output=out.nc")
 until(lambda: dones() >= 1)
-os.kill(p.pid, signal.SIGSTOP)
+kick(p.pid, sig=signal.SIGSTOP)
 text = LOCK.read_text()
 LOCK.write_text(re.sub(r"token=\w+", "token=" + 16 * "f", text))     # as if another machine had taken it over meanwhile
 size = os.path.getsize("out.nc.journal")

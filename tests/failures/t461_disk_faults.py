@@ -9,7 +9,7 @@ from pathlib import Path
 
 from badfs import BadFs
 from check import claim, done, skip
-from jobs import Job, done_once, events
+from jobs import Job, done_once, events, kick
 from minisurvey import differences, make, run, statuses, write_keymap
 
 if "debug" in os.environ["B"]:
@@ -106,7 +106,7 @@ claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and done_onc
 run("par=job.par", "tmax=20", "output=longer.nc")
 job = Watched("kept.nc", "disk_wait=1", "tmax=20", ranks=3)
 job.until_dealt(2)
-os.kill(job.pid(2), signal.SIGSTOP)
+kick(job.pid(2), sig=signal.SIGSTOP)
 job.until(lambda: job.dones() >= 1)
 bad.say("full")
 job.until(lambda: job.tells("run again to resume"))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import mini3d
 from check import claim, done
+from jobs import kick
 from minisurvey import SLOW, command, differences, make, run
 
 SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 10 ** 6)
@@ -272,7 +273,7 @@ p = subprocess.Popen(command("par=job.par", "output=o", *LONG), stdout=subproces
 end = time.time() + 60 * SLOW
 while time.time() < end and len(list(Path(".").glob("o.states/*.state"))) < 2 and p.poll() is None:
     time.sleep(0.02)
-p.send_signal(signal.SIGSTOP)
+kick(p.pid, sig=signal.SIGSTOP)
 before = listing("o.states")
 r = run("par=job.par", "output=o", *LONG, "overwrite=y")
 claim(len(before) >= 2 and r.returncode == 1 and "in use" in r.stderr and listing("o.states") == before,

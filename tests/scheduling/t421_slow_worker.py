@@ -105,17 +105,17 @@ def stand_still(output, after):
     running = set(pids)
     while running and p.poll() is None:
         for w in [w for w in running if cpu(pids[w]) >= used[w] + after]:
-            kick(pids[w], signal.SIGSTOP)
+            kick(pids[w], sig=signal.SIGSTOP)
             running.remove(w)
         time.sleep(0.005)
     dealt = of_worker(output, "deal")
     wait_until(lambda: any(dealt[r] != w for r, w in of_worker(output, "done").items()), process=p)
     for r, w in of_worker(output, "done").items():
         if dealt[r] != w:
-            kick(pids.pop(dealt[r], 0), signal.SIGCONT)
+            kick(pids.pop(dealt[r], None), sig=signal.SIGCONT)
     wait_until(lambda: len(of_worker(output, "done")) == 3, process=p)
     for pid in pids.values():
-        kick(pid, signal.SIGCONT)
+        kick(pid, sig=signal.SIGCONT)
     said = p.communicate(timeout=PATIENCE)[1]
     return p.returncode, said
 

@@ -70,11 +70,29 @@ def wait_until(true, seconds=PATIENCE, process=None):
     return False
 
 
-def kick(pid, sig=signal.SIGKILL):
-    try:
-        os.kill(pid, sig)
-    except (ProcessLookupError, TypeError):
-        pass
+def _threads(pid):
+    """What the kernel says each thread of a process does, a letter each (man 5 proc); '' = there is no such process."""
+    letters = ""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            letters += stat.read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            pass
+    return letters
+
+
+def kick(*pids, sig=signal.SIGKILL):
+    """Sends a signal to processes, None among them is nobody. Back from SIGKILL when they are dead, from SIGSTOP when they stand still:
+    on a busy machine they run on for a while."""
+    pids = [pid for pid in pids if pid is not None]
+    for pid in pids:
+        try:
+            os.kill(pid, sig)
+        except ProcessLookupError:
+            pass
+    at_rest = {signal.SIGKILL: "ZX", signal.SIGSTOP: "ZXTt"}.get(sig)
+    if at_rest:
+        wait_until(lambda: not any(_threads(pid).strip(at_rest) for pid in pids))
 
 
 def line_with(words, text):
@@ -130,8 +148,7 @@ class Job:
         if status is None:
             kick(self.process.pid)
             self.process.wait()
-        for pid in ranks_here(self.output).values():
-            kick(pid)
+        kick(*ranks_here(self.output).values())
         return status
 
     def said(self):

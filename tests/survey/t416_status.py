@@ -93,7 +93,7 @@ ODD = "it's a 'line' \"of\" $shots.nc"
 for output, ranks in (("signal.nc", 3), (ODD, 1)):
     job = Job("grace=0", "overwrite=y", output=output, ranks=ranks)
     job.until(lambda: count(output, "done") >= 1)
-    kick(job.pid(0) or job.process.pid, signal.SIGUSR1)
+    kick(job.pid(0) or job.process.pid, sig=signal.SIGUSR1)
     job.end()
     s = status(output)
     stands(s, "stopped", f"SIGUSR1, {ranks} process(es)", exit_status=3, cause="signal", running=False, dealt=[], total=N)
@@ -164,14 +164,13 @@ for ranks in (1, 3):
     job.until(lambda: count("killed.nc", "deal") >= max(1, ranks - 1))
     s = status("killed.nc")
     stands(s, "running", f"while it runs, {ranks} process(es)", running=True, exit_status=None, next=None, total=N)
-    kick(job.pid(0) or job.process.pid, signal.SIGSTOP)
+    kick(job.pid(0) or job.process.pid, sig=signal.SIGSTOP)
     os.utime("killed.nc.lock", (time.time() - 500, time.time() - 500))
     late = status("killed.nc")
     claim(late["state"] == "running" and re.search(r"last written 50\d s ago", late["reason"]), "one that stands still: " + late["reason"])
     claim(f"process {job.pid(0) or job.process.pid}" in s["reason"] and s["started"] and s["ended"] is None, "and where: " + s["reason"])
     os.killpg(job.process.pid, signal.SIGKILL)
-    for pid in ranks_here("killed.nc").values():
-        kick(pid)
+    kick(*ranks_here("killed.nc").values())
     job.end()
     stands(status("killed.nc"), "killed", f"kill -9 of everything, {ranks} process(es): the lock is left over, its process is dead",
            exit_status=None, cause=None, running=False, dealt=[])

@@ -62,9 +62,9 @@ def killed(job, rank):
 
 def stands_still(job, rank):
     pid = job.pid(rank)
-    kick(pid, signal.SIGSTOP)
+    kick(pid, sig=signal.SIGSTOP)
     time.sleep(2.5 * LEASE)
-    kick(pid, signal.SIGCONT)
+    kick(pid, sig=signal.SIGCONT)
 
 
 def gpu_fails(job, rank):
