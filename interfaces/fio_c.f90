@@ -9,7 +9,7 @@ module fio_c
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
   public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
   public :: fio_get_att_text, fio_get_att_number
-  public :: fio_crc_floats, fio_crc_slot, fio_header_checksum, fio_header_check, fio_unstretch
+  public :: fio_crc_floats, fio_crc_slots, fio_header_checksum, fio_header_check, fio_unstretch
 
   interface
     !> New CDF-5 file, in define mode, never pre-filled. Replaces a file of that name. NULL on failure.
@@ -274,16 +274,16 @@ module fio_c
       real(c_float), intent(in) :: values(*)
     end function fio_crc_floats
 
-    !> Goes on with a CRC-32 over the bytes, as they stand on disk, of one slot of a variable: all of var[slot, ...].
-    !> slot < 0: the whole variable.
-    integer(c_int) function fio_crc_slot(handle, var, slot, crc) bind(c)
+    !> Goes on with the CRC-32 of each of n slots, from `slot` on, over the bytes of a variable as they stand on disk: all of
+    !> var[slot, ...]. slot < 0, with n = 1: the whole variable.
+    integer(c_int) function fio_crc_slots(handle, var, slot, n, crc) bind(c)
       import :: c_ptr, c_int, c_char, c_long_long
       implicit none
       type(c_ptr), value :: handle
       character(kind=c_char), intent(in) :: var(*)
-      integer(c_long_long), value :: slot
-      integer(c_long_long), intent(inout) :: crc
-    end function fio_crc_slot
+      integer(c_long_long), value :: slot, n
+      integer(c_long_long), intent(inout) :: crc(*)             !< (n)
+    end function fio_crc_slots
 
     !> For a CDF-5 file with scalars header_bytes and header_crc32, after its fixed variables are put and synced: puts
     !> both, and tells the bytes of the complete file.

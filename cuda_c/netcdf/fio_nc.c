@@ -36,6 +36,7 @@ struct fio {
     struct fio_tally *tally; /* it is only counted, nothing is made; else NULL */
     int places;
     struct place place[PLACES]; /* those that were asked for */
+    struct fio_uncached uncached;
     char path[];
 };
 
@@ -76,6 +77,7 @@ static struct fio *new_handle(const char *path) {
     strcpy(f->path, path);
     f->ncid = f->fd = -1;
     f->direct = f->places = 0;
+    f->uncached = (struct fio_uncached){.fd = -1};
     f->tally = NULL;
     return f;
 }
@@ -87,6 +89,8 @@ static void *opened(struct fio *f, int rc, const char *doing) {
     } else {
         f->fd = open(f->path, (f->direct ? O_RDWR : O_RDONLY) | O_CLOEXEC);
         f->named = f->fd >= 0 && !file_same(f->path, f->fd);
+        if (f->direct && f->named)
+            f->uncached = fio_uncached_open(f->path, f->fd);
         if (f->fd >= 0)
             return f;
         err_set("cannot %s '%s': %s", doing, f->path, strerror(errno));
@@ -151,6 +155,7 @@ int fio_close(void *handle) {
     if (rc != NC_NOERR)
         err_set("cannot close '%s': %s", f->path, nc_strerror(rc));
     close(f->fd);
+    fio_uncached_close(&f->uncached);
     free(f);
     return rc != NC_NOERR;
 }
@@ -403,7 +408,7 @@ int fio_put_sealed(void *handle, const char *var, const long *start, const long 
     long at, n;
     REQUIRE(f->direct, "'%s' was not opened to be written to", f->path);
     TRY(find_block(f, var, start, count, 1u << FIO_FLOAT, &p, &at, &n));
-    REQUIRE(!fio_slot_put(f->fd, at, n * (long)sizeof *bytes, (const char *)bytes),
+    REQUIRE(!fio_slot_put(f->fd, &f->uncached, at, n * (long)sizeof *bytes, (const char *)bytes),
             "cannot write variable %s of '%s': %s", var, f->path, strerror(errno));
     return 0;
 }
@@ -514,18 +519,17 @@ long fio_crc_floats(long crc, long n, const float *values) {
     return crc;
 }
 
-int fio_crc_slot(void *handle, const char *var, long slot, long *crc) {
+int fio_crc_slots(void *handle, const char *var, long slot, long n, long *crc) {
     const struct fio *f = handle;
     const struct place *p = place_of(handle, var);
     TRY(!p);
-    REQUIRE(slot < 0 || (p->rank > 0 && slot < p->dims[0]), "variable %s of '%s' has no slot %ld", var, f->path, slot);
-    long bytes = fio_kind_width(p->kind), before = 0;
-    for (int i = 0; i < p->rank; i++)
-        bytes *= i == 0 && slot >= 0 ? 1 : p->dims[i];
-    if (slot > 0)
-        before = slot * bytes;
-    REQUIRE(!fio_slot_crc(f->fd, p->begin + before, bytes, crc), "cannot read variable %s of '%s': %s", var, f->path,
-            strerror(errno));
+    REQUIRE(slot < 0 ? n == 1 : p->rank > 0 && n >= 0 && slot <= p->dims[0] - n,
+            "variable %s of '%s' has no %ld slots from %ld on", var, f->path, n, slot);
+    long bytes = fio_kind_width(p->kind);
+    for (int i = slot < 0 ? 0 : 1; i < p->rank; i++)
+        bytes *= p->dims[i];
+    REQUIRE(!fio_slots_crc(f->fd, p->begin + (slot < 0 ? 0 : slot * bytes), bytes, n, crc),
+            "cannot read variable %s of '%s': %s", var, f->path, strerror(errno));
     return 0;
 }
 

@@ -498,7 +498,7 @@ contains
         call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
       else
         call TakeHost(journal, line(e%host(1):e%host(2)), e%worker, host)
-        call TakeNote(journal, NoteOf(line, e), e%kind, note)
+        call TakeNote(journal, line, e, note)
         journal%entry(i)%host = host
         journal%entry(i)%note = note
         call Change(journal, journal%entry(i), e)
@@ -541,14 +541,15 @@ contains
   end subroutine TakeHost
 
   !> The number of the note of a loss, or of a shot that is to do again; 0: there is none.
-  subroutine TakeNote(journal, note, kind, number)
+  subroutine TakeNote(journal, line, e, number)
     type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: note
-    integer, intent(in) :: kind
+    character(*), intent(in) :: line
+    type(event_t), intent(in) :: e
     integer, intent(out) :: number
     number = 0
-    if (note == '' .or. all(kind /= [event_lost, event_parked, event_todo])) return
-    call AddText(journal%notes, journal%nnotes, note)
+    if (all(e%kind /= [event_lost, event_parked, event_todo])) return
+    if (NoteOf(line, e) == '') return
+    call AddText(journal%notes, journal%nnotes, NoteOf(line, e))
     number = journal%nnotes
   end subroutine TakeNote
 
@@ -637,6 +638,9 @@ contains
     integer :: high, middle
     n = 0
     high = journal%n
+    if (high > 0) then                          ! shots are mostly dealt in the order of their records
+      if (journal%entry(high)%record < record) n = high
+    end if
     do while (n < high)
       middle = (n + high)/2
       if (journal%entry(middle + 1)%record < record) then

@@ -88,9 +88,10 @@ contains
 
   pure integer function KindOf(word) result(kind)
     character(*), intent(in) :: word
-    do kind = size(words), 1, -1
+    do kind = 1, size(words)                      ! the most frequent ones come first
       if (word == words(kind)) return
     end do
+    kind = 0
   end function KindOf
 
   !> The same for lines with numbers that are written otherwise. `checksum`: that the note begins with, -1: it does not.

@@ -4,12 +4,13 @@
 !> Gathers that came while another commit was made are committed together: one sync of each file for several gathers.
 !> Shots of earlier runs are read and compared while new ones are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
+  use checked_m, only: Whole
   use parameter_changes_m, only: Changes
   use error_m, only: error_t, Fail
   use problems_m, only: problems_t, ProblemsRaise
   use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
   use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
-                   FioSync, FioVerify
+                   FioSync, FioVerify, FioVerifyMany
   use gather_m, only: gather_t
   use grow_m, only: Grow
   use host_c, only: host_seconds
@@ -29,6 +30,9 @@ module store_m
   private
   public :: store_t, StoreOpen, StorePut, StoreCommit, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath
   public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed, StoreTell, StoreLockPath, StoreStopPath
+
+  integer, parameter :: MANY = 256              !< slots that are verified at once, of so many samples
+  real(dp), parameter :: AT_ONCE = 5.0e5_dp
 
   type :: store_t
     type(fio_t) :: fio
@@ -300,6 +304,27 @@ contains
     store%unread(slot) = .false.
   end subroutine Damaged
 
+  !> Reads the next shots that are to be read, those side by side at once. `n` of them are found whole, up to one that is to be
+  !> looked at by itself.
+  subroutine VerifyMany(store, n)
+    type(store_t), intent(inout) :: store
+    integer, intent(out) :: n
+    integer(i8) :: checksum(MANY)
+    logical :: right(MANY)
+    integer :: first, last, most
+    associate (fio => store%fio)
+      most = Whole(AT_ONCE/(real(fio%nt, dp)*fio%nrec_max*fio%ncomp), 1, MANY)
+    end associate
+    first = store%next
+    last = first + findloc([store%unread(first:min(first + most - 1, size(store%unread))), .false.], .false., 1) - 2
+    n = last - first + 1
+    call FioVerifyMany(store%fio, first, checksum(:n), right(:n))
+    right(:n) = right(:n) .and. checksum(:n) == store%journal%entry(first:last)%checksum
+    n = findloc([right(:n), .false.], .false., 1) - 1
+    store%unread(first:first + n - 1) = .false.
+    store%read = store%read + n
+  end subroutine VerifyMany
+
   !> Reads shots that earlier runs have done, for some `seconds`. `slot`: one that is damaged and now to do again, 0 = none.
   subroutine StoreVerify(store, seconds, slot, error)
     type(store_t), intent(inout) :: store
@@ -308,13 +333,18 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     real(dp) :: start
+    integer :: n
     slot = 0
     start = host_seconds()
     do while (host_seconds() - start < seconds .and. .not. StoreVerified(store))
       call CheckOurs(store, error)
-      call CheckSlot(store, store%next, fault, error)
       if (allocated(error)) exit
-      if (allocated(fault)) then
+      call VerifyMany(store, n)
+      if (n == 0) call CheckSlot(store, store%next, fault, error)
+      if (allocated(error)) exit
+      if (n > 0) then
+        continue
+      else if (allocated(fault)) then
         call Damaged(store, store%next, fault%message, error)
         if (.not. allocated(error)) slot = store%next
       else

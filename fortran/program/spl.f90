@@ -11,7 +11,7 @@ module spl_m
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
-  use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
+  use roles_m, only: role_t, RolesDevices, RolesLaunched, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
   use parameter_table_m, only: table_t
@@ -114,18 +114,14 @@ contains
     stop merge(1, 0, allocated(error)), quiet=.true.
   end subroutine StatusAlone
 
-  !> True of a command line that asks for the status, in a process that no launcher, mpirun or srun, has started.
+  !> True of a command line that asks for the status, in a process that no launcher has started.
   logical function AsksStatus(args) result(asks)
     character(*), intent(in) :: args(:)
-    character(*), parameter :: names(4) = [character(22) :: 'OMPI_COMM_WORLD_SIZE', 'PMIX_RANK', 'PMI_RANK', 'SLURM_PROCID']
-    integer :: i, status
+    integer :: i
     i = findloc(args /= '--json', .true., 1)
     asks = i > 0
     if (asks) asks = args(i) == 'status'
-    do i = 1, size(names)
-      call get_environment_variable(trim(names(i)), status=status)
-      asks = asks .and. status /= 0
-    end do
+    if (asks) asks = .not. RolesLaunched()
   end function AsksStatus
 
   !> This rank ends within COMING, whoever dies meanwhile.

@@ -3,7 +3,7 @@ program t320_snapshots
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use files_m, only: FileExists, FileHalf
-  use fio_c, only: fio_close, fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_header_check, fio_open
+  use fio_c, only: fio_close, fio_crc_slots, fio_get_doubles, fio_get_floats, fio_get_longs, fio_header_check, fio_open
   use gather_m, only: gather_t
   use iso_c_binding, only: c_int, c_ptr
   use kinds_m, only: dp, i8, sp
@@ -18,7 +18,7 @@ program t320_snapshots
   type(c_ptr) :: file
   real(sp) :: p(nx, nz, nt)
   real(dp) :: x(nx), t(nt)
-  integer(i8) :: crc, stored(1)
+  integer(i8) :: crc(1), stored(1)
   integer :: i, rc
   logical :: left
 
@@ -46,8 +46,9 @@ program t320_snapshots
   call Claim(rc == 0 .and. abs(x(7) - 175) < 1e-9_dp .and. abs(t(3) - 0.2_dp) < 1e-12_dp, 'x ends at '//Str(x(7))// &
     ' m, time at '//Str(t(3))//' s')
   crc = 0
-  rc = fio_crc_slot(file, CString('pressure'), -1_i8, crc) + fio_get_longs(file, CString('checksum'), [0_i8], [1_i8], stored)
-  call Claim(rc == 0 .and. crc == stored(1), 'the checksum recomputes')
+  rc = fio_crc_slots(file, CString('pressure'), -1_i8, 1_i8, crc) + &
+    fio_get_longs(file, CString('checksum'), [0_i8], [1_i8], stored)
+  call Claim(rc == 0 .and. crc(1) == stored(1), 'the checksum recomputes')
   rc = fio_close(file)
   gather%nsnap = 4
   call FioSnapshots('frames.nc', gather, about%attribute, error)

@@ -8,7 +8,8 @@ program frame_ceiling
   use host_c, only: host_nap, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_f_pointer, c_ptr
   use kinds_m, only: dp, i8, sp
-  use mpi_f08
+  use mpi_f08, only: MPI_Barrier, MPI_CHARACTER, MPI_COMM_WORLD, MPI_Comm_rank, MPI_Comm_size, MPI_Finalize, MPI_Init, &
+                     MPI_Irecv, MPI_Isend, MPI_Recv, MPI_Request, MPI_STATUS_IGNORE, MPI_Send, MPI_Test
   use sealed_c, only: sealed_sum
   use shared_c, only: shared_close, shared_data, shared_name, shared_new, shared_open
   use text_m, only: CString
