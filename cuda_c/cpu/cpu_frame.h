@@ -19,6 +19,10 @@ int cpu_has_generic(void);
 int cpu_has_avx2(void);
 int cpu_has_avx512(void);
 
+/* True where the prefetchers of the processor follow some dozens of rows at a time, so that to ask for these holds the
+ * core up: measured on Sapphire Rapids, which was 25 to 30 % faster in 3D without. Others were not tried without. */
+int cpu_follows_rows(void);
+
 typedef struct cpu_frame {
     const cpu_isa *const *isas; /* best first; the last one, generic, always works */
     const cpu_isa *isa;         /* in use */

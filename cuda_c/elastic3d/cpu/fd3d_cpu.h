@@ -51,9 +51,9 @@ typedef struct cpu3_grid {
     float rx, ry; /* dz/dx, dz/dy */
 } cpu3_grid;
 
-/* Kinds of kernels: rows or columns that no layer and no sponge touches; any, whole vectors; any columns at all; the
- * latter two with narrow differences along layers. */
-enum { PLAIN, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
+/* Kinds of kernels: rows or columns that no layer and no sponge touches; a sponge alone; the layers of one axis alone;
+ * any, whole vectors; any columns at all; the latter two with narrow differences along layers. */
+enum { PLAIN, SPONGE, LAYER_X, LAYER_Y, LAYER_Z, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
 
 /* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kinds of edges. */
 typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);

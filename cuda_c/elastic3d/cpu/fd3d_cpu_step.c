@@ -22,15 +22,28 @@ static int calm_row(const cpu3_grid *g, int j, int k) {
     return calm;
 }
 
+/* The kernel of columns i0 and on, whole vectors: a sponge alone, layers of one axis alone, any. */
+static int kind_of(const cpu3_grid *g, int j, int k, int i0) {
+    const int at[3] = {i0, j, k};
+    int layers = 0, kind = SPONGE;
+    if (g->narrow)
+        return NARROW;
+    for (int a = 0; a < 3; a++)
+        if (at[a] < g->strip[a].low || at[a] >= g->strip[a].high) {
+            layers++;
+            kind = LAYER_X + a;
+        }
+    return layers > 1 || (layers == 1 && g->sponge[0] != NULL) ? LAYERS : kind;
+}
+
 /* Columns with layers or sponge, the ends that are no whole vectors apart. */
 static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, int i0, int i1) {
     const int a = least((i0 + LANES - 1) / LANES * LANES, i1), b = most(i1 / LANES * LANES, a);
-    cpu3_kernel *const whole = kernel[g->narrow ? NARROW : LAYERS], *const part =
-                                                                        kernel[g->narrow ? NARROW_EDGES : EDGES];
+    cpu3_kernel *const part = kernel[g->narrow ? NARROW_EDGES : EDGES];
     if (i0 < a)
         part(g, j, k, i0, a);
     if (a < b)
-        whole(g, j, k, a, b);
+        kernel[kind_of(g, j, k, a)](g, j, k, a, b);
     if (b < i1)
         part(g, j, k, b, i1);
 }

@@ -72,7 +72,8 @@ static void keep(const wave *w, int it, sweep_piece p) {
 }
 
 /* Rows that the next step downwards is the first to use, asked for a few at a time between two pieces of work: rows are
- * short and come from many arrays and planes, too many for the processor's own prefetcher. */
+ * short and come from many arrays and planes, too many for the prefetchers of some processors. Those that follow them
+ * all are only held up by it. */
 typedef struct ahead {
     const cpu3_grid *g;
     sweep_piece p;         /* of planes and rows to come; fields differentiated along z: L planes on */
@@ -95,7 +96,7 @@ static void ahead_start(ahead *a, const cpu3_grid *g, sweep_piece p, long shares
     }
     for (int s = 0; s < STRESSES && g->anelastic == FD3D_ONE; s++)
         a->from[a->arrays++] = g->memory[s];
-    a->left = p.k0 < p.k1 && p.i0 < p.i1 ? (long)(p.k1 - p.k0) * (p.i1 - p.i0) * a->arrays : 0;
+    a->left = p.k0 < p.k1 && p.i0 < p.i1 && !cpu_follows_rows() ? (long)(p.k1 - p.k0) * (p.i1 - p.i0) * a->arrays : 0;
     a->share = a->left / (shares + 1) + 1;
 }
 
@@ -167,25 +168,29 @@ static void descend(const sweep *s, int block, int tile, int j) {
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */
 
+/* Bytes of a cache; 0 where the system does not tell. */
+static long cache(int level) {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    return sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
+#else
+    return 0 * level;
+#endif
+}
+
 /* Cache for the rows in use of one thread's tile: 4 MB of the L3 cache, less where the cores have less. The number
  * that the system tells is the upper bound only: 402 MB on a virtual machine of two cores whose processor has 32 MB for
  * each eight. */
 static long room(int threads) {
-    long bytes = 0;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-    bytes = bytes > 0 ? bytes / (4 * (long)threads) : 4 << 20;
+    const long all = cache(3), bytes = all > 0 ? all / (4 * (long)threads) : 4 << 20;
     return bytes < 1 << 20 ? 1 << 20 : bytes > 4 << 20 ? 4 << 20 : bytes;
 }
 
-/* Rows of a tile of T steps whose planes in use, and the rows that it shares with its neighbours, fit into the cache.
- */
-static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once) {
+/* Rows of a tile of T steps whose planes in use, and the rows that it shares with its neighbours, fit into `bytes`. */
+static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once, long bytes) {
     const cpu3_grid *g = &o->grid;
     const long own[] = {0, 2 + STRESSES, 2 + MEMORIES}, arrays = FD3D_FIELDS + 3 + own[g->anelastic],
                planes = 2 * T * g->L + planes_at_once;
-    return (int)(room(o->frame.threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
+    return (int)(bytes / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
 }
 
 /* True where a block of T steps leaves more than an eighth of the cells to half steps, which are slower. */
@@ -200,17 +205,24 @@ static int gives_up_much(const sweep *w, int T) {
 /* As many steps as leave a tile at least four times as deep as it is skewed. Planes one by one: then rows of one array
  * follow each other in memory, as the processor's prefetcher likes it. Half-length 2, 160^3, sponge, Mcell/s and second
  * of processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227, (3,40,1) 272,
- * (4,40,1) 272; a machine in heavy use, so differences of some per cent mean nothing; 2026-11-21. */
+ * (4,40,1) 272; a machine in heavy use, so differences of some per cent mean nothing; 2026-11-21.
+ *
+ * Where the processor follows rows by itself, on those that were measured the L3 cache is slow and the L2 cache of a
+ * core large: narrow tiles, which need not be deeper than the skew. The same in AVX-512: (2,54,1) 187, (2,15,1) 245,
+ * (3,12,1) 248, (4,12,1) 236; 2026-11-26. By this count half of what a tile has in use is counted twice. */
 static void choose_tiles(sweep *w) {
     const cpu3_own *o = w->h->own;
-    const int *tile = o->frame.tile;
+    const int *tile = o->frame.tile, L = o->grid.L, narrow = cpu_follows_rows();
+    const long second = most((int)cache(2), 1 << 20), most_bytes = narrow ? 2 * second : room(o->frame.threads),
+               bytes = narrow ? second + second / 4 : most_bytes;
     int T = 3;
     w->rows = tile[TILE_PLANES] > 0 ? tile[TILE_PLANES] : 1;
-    while (T > 1 && (rows_that_fit(o, T, w->rows) < 4 * (2 * T - 1) * o->grid.L || gives_up_much(w, T)))
+    while (T > 1 &&
+           (rows_that_fit(o, T, w->rows, most_bytes) < (narrow ? 6 : 4 * (2 * T - 1)) * L || gives_up_much(w, T)))
         T--;
     sweep_set_steps(w, tile[TILE_STEPS] > 0 ? tile[TILE_STEPS] : T);
-    sweep_set_width(w, tile[TILE_WIDTH] > 0 ? tile[TILE_WIDTH] : most(rows_that_fit(o, w->T, w->rows), 16), 1,
-                    tile[TILE_WIDTH] == 0);
+    const int fit = most(rows_that_fit(o, w->T, w->rows, bytes), narrow ? 6 * L : 16);
+    sweep_set_width(w, tile[TILE_WIDTH] > 0 ? tile[TILE_WIDTH] : fit, 1, tile[TILE_WIDTH] == 0);
 }
 
 /* --- passes -------------------------------------------------------------------------------------------------- */
