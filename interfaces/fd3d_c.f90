@@ -28,8 +28,8 @@ module fd3d_c
   use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_long_long, c_ptr, c_short
   implicit none
   private
-  public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
-  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
+  public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_model_part, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source
+  public :: fd3d_histories, fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
   public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
   public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
@@ -88,6 +88,16 @@ module fd3d_c
       type(c_ptr), value :: handle
       real(c_float), intent(in) :: rho(*), lambda(*), mu(*)
     end function fd3d_model
+
+    !> The same in parts, so that the volumes need not be in memory: their planes first .. first+planes-1 along z, of nz+2 from 0
+    !> on. Parts come in this order, without a gap; the medium is there with the last one.
+    integer(c_int) function fd3d_model_part(handle, first, planes, rho, lambda, mu) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: first, planes
+      real(c_float), intent(in) :: rho(*), lambda(*), mu(*)      !< (nx+2, ny+2, planes)
+    end function fd3d_model_part
 
     !> Attenuation of an anelastic medium. anelastic = 1: coarse-grained memory variables (Day & Bradley 2001, BSSA 91, 520-531): at
     !> index (i,j,k) each of the six stresses has one, with mechanism m = I mod 2 + 2 (J mod 2) + 4 (K mod 2), (I,J,K) the index in

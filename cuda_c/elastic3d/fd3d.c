@@ -106,35 +106,70 @@ void *fd3d_new(const char *name, const fd3d_cfg *cfg) { return handle_new(&solve
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */
 
-/* A volume with its ring: finite, at least `least` and at most `most`. */
-static int check_volume(const fd3d_cfg *c, const float *a, float least, float most, const char *name,
-                        const char *unit) {
-    const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2, nz = (size_t)c->n[2] + 2;
-    for (size_t k = 0; k < nz; k++)
-        for (size_t j = 0; j < ny; j++)
-            for (size_t i = 0; i < nx; i++) {
-                const float value = a[(k * ny + j) * nx + i];
-                REQUIRE(value >= least && value <= most,
-                        "%s = %g%s at cell (%zu, %zu, %zu) of the grid, must be %g..%g", name, (double)value, unit, i,
-                        j, k, (double)least, (double)most);
-            }
+typedef struct span {
+    float least, most;
+    const char *name, *unit;
+} span;
+
+/* Planes of a volume with its ring: finite, and within a span. A row is looked at without a branch. */
+static int check_planes(const fd3d_cfg *c, int first, int planes, const float *a, const span *s) {
+    const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
+    for (size_t row = 0; row < ny * (size_t)planes; row++, a += nx) {
+        int good = 1;
+        for (size_t i = 0; i < nx; i++)
+            good &= (a[i] >= s->least) & (a[i] <= s->most);
+        for (size_t i = 0; i < nx && !good; i++)
+            REQUIRE(a[i] >= s->least && a[i] <= s->most,
+                    "%s = %g%s at cell (%zu, %zu, %zu) of the grid, must be %g..%g", s->name, (double)a[i], s->unit, i,
+                    row % ny, (size_t)first + row / ny, (double)s->least, (double)s->most);
+    }
+    return 0;
+}
+
+static int check_volume(const fd3d_cfg *c, const float *a, const span *s) {
+    return check_planes(c, 0, c->n[2] + 2, a, s);
+}
+
+static int is_medium(float rho, float lambda, float mu) {
+    return ((rho > 0) & (3 * lambda + 2 * mu > 0)) | ((lambda == 0) & (mu == 0));
+}
+
+static int check_medium(const fd3d_cfg *c, const fd3d_slab *p) {
+    static const span density = {0, 1e6f, "density", " kg/m3"}, lambda = {-1e15f, 1e15f, "lambda", " Pa"},
+                      mu = {0, 1e15f, "mu", " Pa"};
+    TRY(check_planes(c, p->first, p->planes, p->rho, &density));
+    TRY(check_planes(c, p->first, p->planes, p->lambda, &lambda));
+    TRY(check_planes(c, p->first, p->planes, p->mu, &mu));
+    const size_t cells = ((size_t)c->n[0] + 2) * ((size_t)c->n[1] + 2) * (size_t)p->planes;
+    int good = 1;
+    for (size_t m = 0; m < cells; m++)
+        good &= is_medium(p->rho[m], p->lambda[m], p->mu[m]);
+    for (size_t m = 0; m < cells && !good; m++)
+        REQUIRE(is_medium(p->rho[m], p->lambda[m], p->mu[m]),
+                "density %g kg/m3, lambda %g, mu %g Pa are no rock or fluid (rho > 0, 3 lambda + 2 mu > 0) nor air "
+                "(moduli 0)",
+                (double)p->rho[m], (double)p->lambda[m], (double)p->mu[m]);
     return 0;
 }
 
 int fd3d_model(void *handle, const float *rho, const float *lambda, const float *mu) {
+    return fd3d_model_part(handle, 0, ((fd3d *)handle)->cfg.n[2] + 2, rho, lambda, mu);
+}
+
+int fd3d_model_part(void *handle, int first, int planes, const float *rho, const float *lambda, const float *mu) {
     fd3d *fd = handle;
     TRY(handle_enter(fd));
-    TRY(check_volume(&fd->cfg, rho, 0, 1e6f, "density", " kg/m3"));
-    TRY(check_volume(&fd->cfg, lambda, -1e15f, 1e15f, "lambda", " Pa"));
-    TRY(check_volume(&fd->cfg, mu, 0, 1e15f, "mu", " Pa"));
-    const size_t cells = ((size_t)fd->cfg.n[0] + 2) * ((size_t)fd->cfg.n[1] + 2) * ((size_t)fd->cfg.n[2] + 2);
-    for (size_t m = 0; m < cells; m++)
-        REQUIRE((rho[m] > 0 && 3 * lambda[m] + 2 * mu[m] > 0) || (lambda[m] == 0 && mu[m] == 0),
-                "density %g kg/m3, lambda %g, mu %g Pa are no rock or fluid (rho > 0, 3 lambda + 2 mu > 0) nor air "
-                "(moduli 0)",
-                (double)rho[m], (double)lambda[m], (double)mu[m]);
-    TRY(verbs(fd->h.variant)->model(fd, rho, lambda, mu));
-    fd->h.has_model = 1;
+    if (first == 0)
+        fd->planes = 0;
+    REQUIRE(planes > 0 && first == fd->planes && planes <= fd->cfg.n[2] + 2 - first,
+            "planes %d..%ld of a medium of %d, of which %d have come", first + 1, (long)first + planes,
+            fd->cfg.n[2] + 2, fd->planes);
+    const fd3d_slab part = {first, planes, rho, lambda, mu};
+    TRY(check_medium(&fd->cfg, &part));
+    fd->h.has_model = 0;
+    TRY(verbs(fd->h.variant)->model(fd, &part));
+    fd->planes += planes;
+    fd->h.has_model = fd->planes == fd->cfg.n[2] + 2;
     return 0;
 }
 
@@ -155,8 +190,8 @@ int fd3d_quality(void *handle, const float *tau, const float *y, const float *st
             fd->y[p][m] = value;
         }
     }
-    TRY(check_volume(&fd->cfg, qp, 0, 1, "1/Qp", ""));
-    TRY(check_volume(&fd->cfg, qs, 0, 1, "1/Qs", ""));
+    TRY(check_volume(&fd->cfg, qp, &(span){0, 1, "1/Qp", ""}));
+    TRY(check_volume(&fd->cfg, qs, &(span){0, 1, "1/Qs", ""}));
     TRY(verbs(fd->h.variant)->quality(fd, qp, qs));
     fd->has_quality = 1;
     return 0;

@@ -8,15 +8,14 @@
  *
  * A variant is given these and does this:
  *
- *   medium    cell volumes rho, lambda, mu (and q of P and S), with a ring of one cell. It may average them as it goes
- *             or keep the averages: d3_buoyancy, d3_shear_modulus, d3_mean4 say what they are. sxz and syz have mu = 0
- *             in row 0 under a free surface. In fd->cfg the sides' kinds say where the subdomain ends.
- *   velocity  first fills the halo of the stresses behind sides that are its own (free, periodic, one-way; outside is 0
- *             for good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there.
- *   stress    likewise: halo of the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers
- *             and the map.
- *   ahead     or null: of n steps, or fewer, does what needs nothing of neighbours; velocity and stress, called for
- * each of these steps, then do the rest of a half step in part 0 or 1.
+ *   medium    cell volumes rho, lambda, mu, slab after slab (and q of P and S), with a ring of one cell. It may average
+ *             them as it goes or keep the averages: d3_buoyancy, d3_shear_modulus, d3_mean4 say what they are. sxz and
+ * syz have mu = 0 in row 0 under a free surface. In fd->cfg the sides' kinds say where the subdomain ends. velocity
+ * first fills the halo of the stresses behind sides that are its own (free, periodic, one-way; outside is 0 for good),
+ * in part 0 or 1; then updates the cells of the part, adds the sources of velocities there. stress    likewise: halo of
+ * the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers and the map. ahead     or
+ * null: of n steps, or fewer, does what needs nothing of neighbours; velocity and stress, called for each of these
+ * steps, then do the rest of a half step in part 0 or 1.
  */
 #pragma once
 
@@ -60,9 +59,17 @@ typedef struct fd3d_watched {
     int low[3], high[3]; /* planes low <= k < high that vx, vy, vz are taken from */
 } fd3d_watched;
 
+/* Planes of the medium with its ring, first .. first+planes-1 of nz+2 from 0 on, (nx+2, ny+2, planes): they come in
+ * this order, and a medium is there with the last one. */
+typedef struct fd3d_slab {
+    int first, planes;
+    const float *rho, *lambda, *mu;
+} fd3d_slab;
+
 typedef struct fd3d {
     handle h;
     fd3d_cfg cfg;
+    int planes; /* of the medium that have come, of nz+2 */
     int has_quality, has_pml, has_sponge;
     float *pml[3];    /* (n,6) of each axis, as given to fd3d_pml */
     float *sponge[3]; /* (n) */
@@ -97,7 +104,7 @@ typedef struct fd3d_link_verbs {
  * all those that are are open. The state begins with the fields and ends with the map. */
 typedef struct fd3d_verbs {
     handle_verbs common;
-    int (*model)(fd3d *fd, const float *rho, const float *lambda, const float *mu); /* (nx+2, ny+2, nz+2) */
+    int (*model)(fd3d *fd, const fd3d_slab *part);
     int (*quality)(fd3d *fd, const float *qp, const float *qs); /* likewise; fd->tau, y, stiff are new */
     int (*sponge)(fd3d *fd);                                    /* fd->sponge is new */
     int (*velocity)(fd3d *fd, int it, int part);                /* part: FD3D_ALL .. */

@@ -17,7 +17,7 @@ module model3d_window_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill, Model3dMedia
 
   real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
@@ -188,25 +188,46 @@ contains
     type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: rc, parts
-    parts = merge(5, 3, earth%attenuates)
+    real(sp), allocatable :: media(:, :, :, :)
+    integer :: rc
     if (allocated(window%medium)) deallocate (window%medium)
-    allocate (window%medium(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), parts), stat=rc)
-    if (rc /= 0) then
-      call Fail(error, 'out of memory for '//Str(4.0e-9_dp*parts*product(real(box%high - box%low + 1, dp)), 3)// &
-                ' GB of a window')
-    else if (earth%layers%n > 0) then
-      call FillLayers(earth%layers, earth%vmax, box, window)
+    allocate (media(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), PartsOf(earth)), stat=rc)
+    if (rc == 0) then
+      call Model3dMedia(earth, job, window, box, media, error)
+      call move_alloc(media, window%medium)
     else
-      call FillVolumes(earth, job, box, window, error)
+      call Fail(error, 'out of memory for '//Str(4.0e-9_dp*PartsOf(earth)*product(real(box%high - box%low + 1, dp)), 3)// &
+                ' GB of a window')
     end if
   end subroutine Model3dFill
 
-  subroutine FillLayers(layers, fastest, box, window)
+  !> Parts of the medium of a window.
+  pure integer function PartsOf(earth)
+    type(model3d_t), intent(in) :: earth
+    PartsOf = merge(5, 3, earth%attenuates)
+  end function PartsOf
+
+  !> The media of a box of the cells of a window, which are there.
+  subroutine Model3dMedia(earth, job, window, box, media, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    real(sp), intent(inout) :: media(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), PartsOf(earth))
+    type(error_t), allocatable, intent(inout) :: error
+    if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, earth%vmax, window, box, media)
+    else
+      call FillVolumes(earth, job, window, box, media, error)
+    end if
+  end subroutine Model3dMedia
+
+  subroutine FillLayers(layers, fastest, window, box, media)
     type(flat_layers_t), intent(in) :: layers
     real(dp), intent(in) :: fastest
+    type(window_t), intent(in) :: window
     type(box_t), intent(in) :: box
-    type(window_t), intent(inout) :: window
+    real(sp), contiguous, intent(inout) :: media(box%low(1):, box%low(2):, box%low(3):, :)
     type(contact_cells_t) :: contacts
     type(sea_floor_t) :: floors
     type(mixed_cell_t) :: mixture
@@ -215,7 +236,7 @@ contains
     real(dp) :: above, below, part, bottom, mean(2), variance(2), water(1, 1)
     integer :: k, l, k0
     k0 = max(1, box%low(3) - floor_reach)
-    allocate (column(1, 1, box%low(3):box%high(3), size(window%medium, 4)))
+    allocate (column(1, 1, box%low(3):box%high(3), size(media, 4)))
     call ContactsBegin(contacts, 1, 1)
     call FloorBegin(floors, 1, 1, fastest)
     do k = k0, box%high(3) + floor_reach
@@ -238,19 +259,20 @@ contains
       if (l >= box%low(3) .and. l <= box%high(3)) call ContactsFinish(contacts, 1, 1, column(:, :, l, :))
       call FloorFinish(floors, 1, 1, box%low(3) - k0 + 1, column)
     end do
-    do k = box%low(3), box%high(3)
-      do l = 1, size(column, 4)
-        window%medium(:, :, k, l) = column(1, 1, k, l)
+    do l = 1, size(column, 4)
+      do k = box%low(3), box%high(3)
+        media(:, :, k, l) = column(1, 1, k, l)
       end do
     end do
   end subroutine FillLayers
 
   !> Of a model on disk the samples are read that so many layers of the window need as fit into a slab.
-  subroutine FillVolumes(earth, job, box, window, error)
+  subroutine FillVolumes(earth, job, window, box, media, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
     type(box_t), intent(in) :: box
-    type(window_t), intent(inout) :: window
+    real(sp), contiguous, intent(inout) :: media(:, :, :, :)
     type(error_t), allocatable, intent(inout) :: error
     type(model3d_t) :: slab
     type(part_t) :: part
@@ -275,7 +297,7 @@ contains
     if (mixes) call ContactsBegin(contacts, n(1), n(2))
     if (mixes) call FloorBegin(floors, n(1), n(2), earth%vmax)
     if (.not. earth%on_disk) then
-      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, floors, window, error)
+      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, floors, media, error)
       return
     end if
     part%low(2) = minval(axes(2)%first)
@@ -292,7 +314,7 @@ contains
       part%high(3) = LastOf(axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
       if (.not. allocated(error)) &
-        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, window, error)
+        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, media, error)
       k = last + 1
     end do
   end subroutine FillVolumes
@@ -324,7 +346,7 @@ contains
   !> Makes layers k0 .. k1 of those that `axes` make of the cells `wide`, from samples, which must have the checksums of the model,
   !> and fills those cells of the window that lie in the box and are then known: of cells that mix media (`mixes`), layers are known
   !> that lie two above the last one made.
-  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, floors, window, error)
+  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, floors, media, error)
     type(model3d_t), intent(in) :: earth
     type(model_checksum_t), intent(in) :: checksum(:)
     type(axis_t), intent(in) :: axes(3)
@@ -333,14 +355,22 @@ contains
     logical, intent(in) :: mixes
     type(contact_cells_t), intent(inout) :: contacts
     type(sea_floor_t), intent(inout) :: floors
-    type(window_t), intent(inout) :: window
+    real(sp), contiguous, intent(inout) :: media(box%low(1):, box%low(2):, box%low(3):, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: u(:, :, :), v(:, :, :), medium(:, :, :)
     real(dp), allocatable :: water(:, :)
     integer :: i, j, k, rows, parts, c(3), at(3)
-    parts = size(window%medium, 4)
+    parts = size(media, 4)
     rows = earth%part%high(2) - earth%part%low(2) + 1
     associate (x => axes(1), y => axes(2), z => axes(3))
+      if (.not. mixes .and. all(x%count == 1) .and. all(y%count == 1) .and. all(z%count(k0:k1) == 1)) then
+        do k = k0, k1
+          call CheckRows(z%first(k), z%first(k))
+          if (allocated(error)) return
+          call CopyPlane(k, box%low(3) + k - 1)
+        end do
+        return
+      end if
       allocate (u(2, size(x%first), size(y%first)), v(2, size(x%first), size(y%first)), source=0.0_sp)
       allocate (medium(medium_parts, size(x%first), size(y%first)), source=0.0_sp)
       allocate (water(size(x%first), size(y%first)), source=0.0_dp)
@@ -352,15 +382,15 @@ contains
           do i = 1, size(x%first)
             call Cell(i, j, k, medium(:, i, j), water(i, j), u(:, i, j), v(:, i, j))
             c = wide%low + [i, j, k] - 1
-            if (all(c >= box%low .and. c <= box%high)) window%medium(c(1), c(2), c(3), :) = medium(:parts, i, j)
+            if (all(c >= box%low .and. c <= box%high)) media(c(1), c(2), c(3), :) = medium(:parts, i, j)
           end do
         end do
         if (.not. mixes) cycle
         call ContactsAdd(contacts, u, v)
         c = wide%low + k - 1 - contact_reach
-        if (c(3) >= box%low(3) .and. c(3) <= box%high(3)) call ContactsFinish(contacts, at(1), at(2), window%medium(:, :, c(3), :))
+        if (c(3) >= box%low(3) .and. c(3) <= box%high(3)) call ContactsFinish(contacts, at(1), at(2), media(:, :, c(3), :))
         call FloorAdd(floors, water, medium)
-        call FloorFinish(floors, at(1), at(2), at(3), window%medium)
+        call FloorFinish(floors, at(1), at(2), at(3), media)
       end do
     end associate
 
@@ -371,6 +401,24 @@ contains
       integer, intent(in) :: j, k
       Row = (k - earth%part%low(3))*rows + j - earth%part%low(2) + 1
     end function Row
+
+    !> Plane k, each cell of which is one sample, which is layer `to` of the box.
+    subroutine CopyPlane(k, to)
+      integer, intent(in) :: k, to
+      integer :: j, at, r
+      associate (first => axes(1)%first, low => box%low)
+        do j = 1, size(axes(2)%first)
+          r = Row(axes(2)%first(j), axes(3)%first(k))
+          at = low(2) + j - 1
+          media(:, at, to, 1) = earth%vp(first, r)
+          media(:, at, to, 2) = earth%vs(first, r)
+          media(:, at, to, 3) = earth%rho(first, r)
+          if (parts == 3) cycle
+          media(:, at, to, 4) = earth%qp(first, r)
+          media(:, at, to, 5) = earth%qs(first, r)
+        end do
+      end associate
+    end subroutine CopyPlane
 
     !> The samples that a row of cells is made from.
     subroutine CheckRows(first, last)

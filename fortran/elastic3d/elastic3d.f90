@@ -20,7 +20,7 @@ module elastic3d_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
-  use model3d_window_m, only: Model3dCell, Model3dGrid, Model3dShape, Model3dWindow
+  use model3d_window_m, only: Model3dCell, Model3dGrid, Model3dMedia, Model3dShape, Model3dWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
@@ -38,7 +38,7 @@ module elastic3d_m
   use trial3d_m, only: TrialWave
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: box_t, window_at_once, window_t
+  use window_m, only: box_t, window_at_once, window_t, WindowTray
   implicit none
   private
   public :: elastic3d_t
@@ -58,7 +58,7 @@ module elastic3d_m
     procedure :: check => Rules
     procedure :: read => ReadModel
     procedure :: wavelet => OwnWavelet
-    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
+    procedure :: derive, window => WindowOf, media => MediaOf, velocity, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, sharing
     procedure, nopass :: wants_pictures, picture_numbers
@@ -218,7 +218,21 @@ contains
     else
       call Model3dShape(self%earth, job, shot, window, error)
     end if
+    window%parts = merge(5, 3, self%earth%attenuates)
   end subroutine WindowOf
+
+  !> Straight from the model.
+  subroutine MediaOf(self, job, scheme, shot, window, box, media, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    real(sp), contiguous, intent(inout) :: media(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Model3dMedia(self%earth, job, window, box, media, error)
+  end subroutine MediaOf
 
   !> Of S waves in rock, of P waves in fluids; 0 in air. From the nearest sample.
   pure real(dp) function velocity(self, x) result(v)
@@ -376,11 +390,12 @@ contains
     type(window_t), intent(in) :: window
     logical, intent(in) :: pictures
     real(dp), intent(out) :: worker, master
-    ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation; the medium with its ring.
-    integer, parameter :: floats(4) = [18, 30, 60, 90], medium(4) = [5, 8, 8, 8]       ! elastic; coarse; all, and so in Fortran
+    ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation; 1/Q on its way to the engine.
+    integer, parameter :: floats(4) = [18, 30, 60, 90], loss(4) = [0, 2, 2, 2]         ! elastic; coarse; all, and so in Fortran
+    integer, parameter :: contact = 2                           ! of the medium, where rock, fluid and air meet
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
-    real(dp) :: inner, parts, own, around, box, slab, model
+    real(dp) :: inner, parts, own, around, box, slab, beside, model
     integer :: kind
     select type (scheme)
     type is (scheme3d_t)
@@ -390,13 +405,14 @@ contains
         kind = merge(2, 1, s%own%attenuates)
         if (kind == 2 .and. s%own%memory == memory_all) kind = merge(4, 3, s%variant == 'fortran')
         call LargestPiece(s, window, own, around)
-        box = min(inner, around)                         ! of the window; it comes in slabs, each twice in memory for a moment
-        slab = min(box, window_at_once)
+        box = min(inner, around)                         ! of the window; it comes in slabs
+        slab = WindowTray(parts*box, 0.0_dp)
+        beside = max(slab, (loss(kind) + merge(contact, 0, e%fluidmin < huge(1.0_sp) .or. HasAir(e)))*around)
         model = product(real(e%n, dp))
         if (e%on_disk) model = 3*min(model, window_at_once)
         if (fd3d_variants%needs_gpu(s%variant)) own = 0         ! they are there
-        worker = 4*(floats(kind)*own + medium(kind)*around + parts*(box + slab) + Filtered(scheme))
-        master = 4*parts*(model + 2*slab)
+        worker = 4*(floats(kind)*own + parts*box + beside + Filtered(scheme))
+        master = 4*(parts*model + slab)
         if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
         if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
         if (s%own%source%fault%n == 0) return
@@ -405,6 +421,13 @@ contains
       end associate
     end select
   end subroutine memory
+
+  !> Some column of the model begins with air.
+  pure logical function HasAir(earth)
+    type(model3d_t), intent(in) :: earth
+    HasAir = .false.
+    if (allocated(earth%ground)) HasAir = any(earth%ground > 1)
+  end function HasAir
 
   !> Cells of the largest piece of a shot, and of the box around it whose medium its rank knows.
   subroutine LargestPiece(scheme, window, own, around)

@@ -19,6 +19,7 @@ module fd3d_m
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
   use fd3d_manner_m, only: manner_t
+  use fd3d_moduli_m, only: fd3d_moduli_t
   use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
@@ -70,7 +71,11 @@ module fd3d_m
     integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge
     integer :: pad(3) = 0                         !< cells of the grid before the window
     real(dp) :: corner(3) = 0                     !< where the whole grid begins [m]
-    real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium around, with a ring of one cell, (0:n+1)
+    type(fd3d_moduli_t) :: moduli                 !< how the medium around is made from the window's
+    logical :: air = .false., contacts = .false.  !< there is some around; rock, fluid and air meet there
+    real(sp) :: lightest = 0                      !< density of what is not air
+    !> Where they meet, and while the shot is set up: the medium around, with a ring of one cell, (0:n+1).
+    real(sp), allocatable :: rho(:, :, :), mu(:, :, :)
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
@@ -91,7 +96,7 @@ module fd3d_m
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
     procedure :: do_steps, await_steps, samples, swap_once
     procedure :: shared_out, ways_found, exchanged
-    procedure, private :: has_contacts, grouped
+    procedure, private :: grouped
   end type fd3d_t
 
   interface
@@ -274,6 +279,7 @@ contains
     type is (scheme3d_t)
       self%own = scheme%own
       call LoopSetup(self, scheme, window, shot, error)
+      if (allocated(self%rho)) deallocate (self%rho, self%mu)
     class default
       call Fail(error, 'the scheme is none of 3D elastic modelling')
     end select
@@ -378,12 +384,6 @@ contains
     grouped = associated(self%partners)
     if (grouped) grouped = self%partners%n > 1
   end function grouped
-
-  !> Rock, fluid and air meet somewhere near.
-  pure logical function has_contacts(self)
-    class(fd3d_t), intent(in) :: self
-    has_contacts = .not. (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0)))
-  end function has_contacts
 
   ! --- the steps -----------------------------------------------------------------------------------------------------------
 
@@ -566,7 +566,7 @@ contains
     if (self%linked) call GpuWaysClose(self, error)
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
-    if (allocated(self%rho)) deallocate (self%rho, self%lambda, self%mu)
+    if (allocated(self%rho)) deallocate (self%rho, self%mu)
     self%grid = fd3d_grid_t()
   end subroutine free
 

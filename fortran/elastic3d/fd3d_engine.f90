@@ -7,7 +7,7 @@ module fd3d_engine_m
   use error_m, only: error_t
   use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, &
                     fd3d_halo_give_up, fd3d_halo_left, fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, &
-                    fd3d_halo_try, fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
+                    fd3d_halo_try, fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model_part, fd3d_new, fd3d_pml, fd3d_quality, &
                     fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, &
                     fd3d_velocity, fd3d_watch
   use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
@@ -56,7 +56,7 @@ module fd3d_engine_m
   type, extends(engine_t) :: fd3d_engine_t
   contains
     procedure :: new                         !< takes memory for a subdomain
-    procedure :: model                       !< rho, lambda, mu with a ring of one cell
+    procedure :: model                       !< rho, lambda, mu with a ring of one cell, some planes at a time
     procedure :: quality                     !< attenuation of an anelastic medium
     procedure :: pml                         !< profiles of the absorbing layers
     procedure :: sponge                      !< factors of Cerjan's sponge
@@ -108,11 +108,16 @@ contains
     end associate
   end function Fd3dCfg
 
-  subroutine model(self, rho, lambda, mu, error)
+  !> All of the nz+2 planes, or those from plane `first` on (from 1); the next ones are given next.
+  subroutine model(self, rho, lambda, mu, error, first)
     class(fd3d_engine_t), intent(inout) :: self
-    real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< (nx+2, ny+2, nz+2)
+    real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< (nx+2, ny+2, planes)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_model(self%handle, rho, lambda, mu), error)
+    integer, intent(in), optional :: first
+    integer :: before
+    before = 0
+    if (present(first)) before = first - 1
+    call EngineCheck(self, fd3d_model_part(self%handle, before, size(rho, 3), rho, lambda, mu), error)
   end subroutine model
 
   subroutine quality(self, tau, y, stiff, qp, qs, error)

@@ -73,7 +73,7 @@ contains
     real(dp) :: air(1)
     integer :: i, j, k, at, away(3)
     if (allocated(self%ground)) deallocate (self%ground)
-    air = merge(0, 1, all(self%rho > 0))
+    air = merge(1, 0, self%air)
     call OverAll(self, 'largest', air, error)
     if (allocated(error) .or. .not. air(1) > 0) return
     allocate (above(self%whole%n(1)*self%whole%n(2)), source=0.0_dp)
@@ -225,8 +225,8 @@ contains
     end do
     number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%grid, (cell(:, m) - 0.5_dp)*self%grid%d), m=1, size(cell, 2))])
     associate (f => self%around%first - 1)
-      call Fd3dMapNew(points, self%around, self%rho, self%mu, self%has_contacts(), cell(1, number) - f(1), &
-                      cell(2, number) - f(2), cell(3, number) - f(3), below, error)
+      call Fd3dMapNew(points, self%around, cell(1, number) - f(1), cell(2, number) - f(2), cell(3, number) - f(3), below, error, &
+                      self%rho, self%mu)
     end associate
   end subroutine NewPoints
 

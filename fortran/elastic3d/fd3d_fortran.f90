@@ -36,6 +36,7 @@ module fd3d_fortran_m
     type(volume_t) :: b(0:2)                                    !< 1/rho at vx, vy, vz
     real(sp), allocatable, dimension(:, :, :) :: lambda, mu     !< at the centres
     type(volume_t) :: mue(field_sxy:field_syz)                  !< mu at the shear points
+    real(sp), allocatable :: given(:, :, :, :)                  !< rho, lambda, mu as they come, (n + 2, 3)
     type(edges_t) :: edges
     real(sp), allocatable :: px(:, :), py(:, :), pz(:, :)       !< profiles of layers, (n, 6)
     real(sp), allocatable :: gx(:), gy(:), gz(:)                !< sponge
@@ -166,7 +167,27 @@ contains
 
   ! --- medium and layers ----------------------------------------------------------------------------------------------------
 
-  subroutine model(self, rho, lambda, mu, error)
+  !> Gathers the planes; averages are made when all are there.
+  subroutine model(self, rho, lambda, mu, error, first)
+    class(fd3d_fortran_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: first
+    integer :: before
+    before = 0
+    if (present(first)) before = first - 1
+    associate (n => self%grid%n + 2, last => before + size(rho, 3))
+      if (.not. allocated(self%given)) allocate (self%given(n(1), n(2), n(3), 3))
+      self%given(:, :, before + 1:last, 1) = rho
+      self%given(:, :, before + 1:last, 2) = lambda
+      self%given(:, :, before + 1:last, 3) = mu
+      if (last < n(3)) return
+    end associate
+    call Averages(self, self%given(:, :, :, 1), self%given(:, :, :, 2), self%given(:, :, :, 3), error)
+    deallocate (self%given)
+  end subroutine model
+
+  subroutine Averages(self, rho, lambda, mu, error)
     class(fd3d_fortran_t), intent(inout) :: self
     real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
@@ -195,7 +216,7 @@ contains
     if (self%grid%side(5) == side_free) self%mue(field_sxz)%a(:, :, 1) = 0     ! on the surface
     if (self%grid%side(5) == side_free) self%mue(field_syz)%a(:, :, 1) = 0
     call EdgesNew(self%edges, self%grid, rho, lambda, mu)
-  end subroutine model
+  end subroutine Averages
 
   subroutine quality(self, tau, y, stiff, qp, qs, error)
     class(fd3d_fortran_t), intent(inout) :: self

@@ -27,16 +27,15 @@ module fd3d_map_m
 
 contains
 
-  !> Point p is in the centre of column (i, j)(p) of the grid, `below` cells (0 .. 1) below the upper face of cell k(p). rho and mu
-  !> with a ring of one cell, (0:n+1); `contacts`: rock, fluid and air meet.
-  subroutine Fd3dMapNew(map, grid, rho, mu, contacts, i, j, k, below, error)
+  !> Point p is in the centre of column (i, j)(p) of the grid, `below` cells (0 .. 1) below the upper face of cell k(p). Where
+  !> rock, fluid and air meet it takes rho and mu, with a ring of one cell, (0:n+1).
+  subroutine Fd3dMapNew(map, grid, i, j, k, below, error, rho, mu)
     type(fd3d_map_t), intent(out) :: map
     type(fd3d_grid_t), intent(in) :: grid
-    real(sp), intent(in), target, contiguous :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    logical, intent(in) :: contacts
     integer, intent(in) :: i(:), j(:), k(:)
     real(dp), intent(in) :: below
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), intent(in), optional, target, contiguous, dimension(0:, 0:, 0:) :: rho, mu
     integer(i8), allocatable :: key(:, :)
     type(piece_t), allocatable :: piece(:)
     integer, allocatable :: one(:)
@@ -51,13 +50,13 @@ contains
       return
     end if
     allocate (key(2, size(i)), map%stencil(size(i)))
-    call MakeKeys(grid, rho, mu, contacts, i, j, k, key)
+    call MakeKeys(grid, i, j, k, key, rho, mu)
     call FindAlike(key, map%stencil, one)
     deallocate (key)
     allocate (piece(size(one)))
     !$omp parallel do schedule(dynamic) private(failed) num_threads(ThreadsOf(grid%threads))
     do s = 1, size(one)
-      call MakePiece(piece(s), grid, rho, mu, contacts, [i(one(s)), j(one(s)), k(one(s))], below, failed)
+      call MakePiece(piece(s), grid, [i(one(s)), j(one(s)), k(one(s))], below, failed, rho, mu)
       if (.not. allocated(failed)) cycle
       !$omp critical(fd3d_map_failed)
       if (.not. allocated(error)) error = failed
@@ -69,21 +68,18 @@ contains
   end subroutine Fd3dMapNew
 
   !> The weights of one point.
-  subroutine MakePiece(piece, grid, rho, mu, contacts, cell, below, error)
+  subroutine MakePiece(piece, grid, cell, below, error, rho, mu)
     type(piece_t), intent(out) :: piece
     type(fd3d_grid_t), intent(in) :: grid
-    real(sp), intent(in), target, contiguous :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    logical, intent(in) :: contacts
     integer, intent(in) :: cell(3)
     real(dp), intent(in) :: below
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), intent(in), optional, target, contiguous, dimension(0:, 0:, 0:) :: rho, mu
     type(fd3d_list_t) :: list
     integer :: c
     list%cut = .true.
-    if (contacts) then
-      list%rho => rho
-      list%mu => mu
-    end if
+    if (present(rho)) list%rho => rho
+    if (present(mu)) list%mu => mu
     if (any(grid%n > huge(1_i2))) then
       call Fail(error, 'a map of ground velocity on a grid of more than '//Str(int(huge(1_i2)))// &
                 ' cells along an axis: leave it out (pgv=n)')
@@ -181,12 +177,11 @@ contains
 
   !> Fingerprints of 128 bits of what is around each point. Row after row of the grid: a column of cells is one number, which moves
   !> on by a cell from row to row.
-  subroutine MakeKeys(grid, rho, mu, contacts, i, j, k, key)
+  subroutine MakeKeys(grid, i, j, k, key, rho, mu)
     type(fd3d_grid_t), intent(in) :: grid
-    real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    logical, intent(in) :: contacts
     integer, intent(in) :: i(:), j(:), k(:)
     integer(i8), intent(out) :: key(:, :)
+    real(sp), intent(in), optional, contiguous, dimension(0:, 0:, 0:) :: rho, mu
     integer(i8), allocatable :: column(:, :)
     integer, allocatable :: order(:), first(:)
     integer :: a, b, row, m
@@ -220,7 +215,7 @@ contains
       What = outside
       if (any(at < 1 .or. at > grid%n)) return
       What = inside
-      if (.not. contacts) return
+      if (.not. (present(rho) .and. present(mu))) return
       if (.not. rho(at(1), at(2), at(3)) > 0) then
         What = air
       else if (.not. mu(at(1), at(2), at(3)) > 0) then

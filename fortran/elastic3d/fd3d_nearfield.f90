@@ -160,6 +160,7 @@ end module fd3d_nearfield_m
 
 !> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
+  use fd3d_moduli_m, only: Fd3dBulk
   use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
@@ -236,7 +237,7 @@ contains
     known = WindowBox(window)
     if (all(c >= known%low .and. c <= known%high)) here(:3) = real(window%medium(c(1), c(2), c(3), :3), dp)
     c = at - self%around%first + 1
-    if (all(c >= 0 .and. c <= self%around%n + 1)) here(4) = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
+    if (all(c >= 0 .and. c <= self%around%n + 1)) here(4) = Fd3dBulk(self%moduli, window, c)
     call OverAll(self, 'largest', here, error)
   end subroutine AtSource
 

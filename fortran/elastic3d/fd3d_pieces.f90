@@ -9,7 +9,7 @@ module fd3d_pieces_m
   use text_m, only: Str
   implicit none
   private
-  public :: Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches
+  public :: Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches, touches
 
   !> A point acts on, or is read from, cells no further away along any axis than this: eight nodes of a sinc, what a differentiator
   !> adds to them, and 7 rows and 3 more beside a contact (fd3d_ground.f90).

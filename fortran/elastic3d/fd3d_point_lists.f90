@@ -52,9 +52,9 @@ module fd3d_point_lists_m
 
 contains
 
-  !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1); `fluid`: so is
-  !> what lies under the free surface there.
-  subroutine Fd3dForce(list, grid, rho, x, f, h, error, fluid)
+  !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1), or of the cells
+  !> from `low` on, as far as the force acts; `fluid`: so is what lies under the free surface there.
+  subroutine Fd3dForce(list, grid, rho, x, f, h, error, fluid, low)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:)
@@ -62,12 +62,15 @@ contains
     integer, intent(in) :: h
     type(error_t), allocatable, intent(inout) :: error
     logical, intent(in), optional :: fluid
-    integer :: c, first, m
+    integer, intent(in), optional :: low(3)
+    integer :: c, first, m, at(3)
     do c = 1, 3
       first = list%n + 1
       if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error, fluid=fluid)
       do m = first, list%n
-        list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
+        at = [list%i(m), list%j(m), list%k(m)]
+        if (present(low)) at = at - low
+        list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), at(1), at(2), at(3))
       end do
     end do
   end subroutine Fd3dForce

@@ -4,8 +4,10 @@ submodule(fd3d_m) fd3d_setup
   use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles, Fd3dSponge
+  use fd3d_engine_m, only: side_periodic
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
-  use fd3d_pieces_m, only: Fd3dTouches
+  use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
+  use fd3d_pieces_m, only: Fd3dTouches, touches
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dOwned
   use finite_fault_m, only: FaultSample, FaultSlip, FaultSome
   use receiver_sum_m, only: receiver_parts
@@ -14,131 +16,103 @@ submodule(fd3d_m) fd3d_setup
   implicit none
 
   integer, parameter :: numbers_at_once = 4000000 !< of histories in the engine's memory, unless a step needs more
-  integer, parameter :: q_steps = 500             !< of the table of moduli
+  real(dp), parameter :: at_once = 2.5e5_dp       !< cells whose moduli are made at a time
 
 contains
 
   ! --- medium ---------------------------------------------------------------------------------------------------------
 
   module procedure make_medium
+    type(fd3d_range_t) :: range
     type(anelastic_t) :: a
-    real(sp), allocatable :: qp(:, :, :), qs(:, :, :)
-    real(dp) :: table(0:q_steps), most(2), vp2, vs2
-    integer :: i, j, k, iw, jw, kw, lo(3), hi(3), status
-    integer(i8) :: total
-    logical :: same
-    most = real(maxval(window%medium(:, :, :, 1)), dp)        ! of vp and of 1/Q, in all pieces
-    if (self%grid%anelastic) most(2) = real(maxval(window%medium(:, :, :, 4:5)), dp)
-    call OverAll(self, 'largest', most, error)
-    if (allocated(error)) return
-    associate (n => self%around%n, before => self%around%first - 1 - self%pad)
-      if (allocated(self%rho)) then
-        same = all(shape(self%rho) == n + 2)
-        if (.not. same) deallocate (self%rho, self%lambda, self%mu)
-      end if
-      status = 0
-      if (.not. allocated(self%rho)) allocate (self%rho(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), &
-                                               self%lambda(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), &
-                                               self%mu(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), stat=status)
-      if (status /= 0) then
-        call Fail(error, 'no memory for the medium of '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' cells')
-        return
-      end if
-      table = 1
-      if (self%grid%anelastic) then
-        most(2) = max(1e-6_dp, most(2))
+    real(dp) :: most(2)
+    integer :: i
+    call Fd3dRange(window, self%around%threads, range)
+    most = [range%vp, range%q]
+    call OverAll(self, 'largest', most, error)                ! of all pieces
+    self%air = range%air
+    self%lightest = range%lightest
+    self%contacts = range%air .or. (range%soft .and. range%rigid)
+    associate (m => self%moduli)
+      m%before = self%around%first - 1 - self%pad
+      m%periodic = self%scheme%periodic
+      m%anelastic = self%grid%anelastic
+      m%threads = self%around%threads
+      m%most = max(1e-6_dp, most(2))
+      m%table = 1
+      if (m%anelastic .and. .not. allocated(error)) then
         call AnelasticFit(self%own%q_band(1), self%own%q_band(2), self%own%memory, a, error)
         if (allocated(error)) return
-        do i = 0, q_steps
-          table(i) = AnelasticFactor(a, i*most(2)/q_steps, self%own%q_ref)
-        end do
+        m%table = [(AnelasticFactor(a, i*m%most/ubound(m%table, 1), self%own%q_ref), i=0, ubound(m%table, 1))]
       end if
-      !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%around%threads)
-      do k = 0, n(3) + 1
-        kw = Inside(k + before(3), window%nz, .false.)
-        do j = 0, n(2) + 1
-          jw = Inside(j + before(2), window%ny, self%scheme%periodic)
-          do i = 0, n(1) + 1
-            iw = Inside(i + before(1), window%nx, self%scheme%periodic)
-            associate (m => window%medium(iw, jw, kw, :))
-              vp2 = real(m(1), dp)**2
-              vs2 = real(m(2), dp)**2
-              if (self%grid%anelastic) then
-                vp2 = vp2*Factor(real(m(4), dp))
-                vs2 = vs2*Factor(real(m(5), dp))
-              end if
-              self%rho(i, j, k) = m(3)
-              self%mu(i, j, k) = real(m(3)*vs2, sp)
-              self%lambda(i, j, k) = real(m(3)*(vp2 - 2*vs2), sp)
-            end associate
-          end do
-        end do
-      end do
-      !$omp end parallel do
-      lo = self%grid%first - self%around%first
-      hi = lo + self%grid%n + 1
-      call self%engine%model(self%rho(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), self%lambda(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
-                             self%mu(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
-      total = AddSum(AddSum(AddSum(0_i8, self%rho), self%lambda), self%mu)
-      if (self%grid%anelastic) then                 ! after the copies that the engine was given are gone
-        call Loss(4, lo, hi, qp, total)
-        call Loss(5, lo, hi, qs, total)
-        if (.not. allocated(error)) call self%engine%quality(real(a%tau, sp), real(a%y, sp), real(a%stiff, sp), qp, qs, error)
-      end if
-      self%medium_hash = hash_t()
-      call HashAdd(self%medium_hash, total)
-      call HashAdd(self%medium_hash, self%medium_needs())
-      if (.not. allocated(error) .and. any(self%width > 0)) call MakeLayers(self, most(1), error)
     end associate
-
-  contains
-
-    !> The window's cell that stands for cell i.
-    pure integer function Inside(i, n, periodic)
-      integer, intent(in) :: i, n
-      logical, intent(in) :: periodic
-      Inside = min(max(i, 1), n)
-      if (periodic) Inside = modulo(i - 1, n) + 1
-    end function Inside
-
-    pure real(dp) function Factor(q)
-      real(dp), intent(in) :: q
-      real(dp) :: place
-      integer :: at
-      place = min(1.0_dp, q/most(2))*q_steps
-      at = min(int(place), q_steps - 1)
-      Factor = table(at) + (place - at)*(table(at + 1) - table(at))
-    end function Factor
-
-    !> 1/Q of P or S waves, part m of the window: q of the piece, cells lo .. hi around it, and the checksum goes on with all.
-    subroutine Loss(m, lo, hi, q, total)
-      integer, intent(in) :: m, lo(3), hi(3)
-      real(sp), allocatable, intent(out) :: q(:, :, :)
-      integer(i8), intent(inout) :: total
-      real(sp), allocatable :: plane(:, :)
-      integer :: i, j, k, kw
-      associate (n => self%around%n, before => self%around%first - 1 - self%pad)
-        allocate (q(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), plane(0:n(1) + 1, 0:n(2) + 1))
-        do k = 0, n(3) + 1
-          kw = Inside(k + before(3), window%nz, .false.)
-          do j = 0, n(2) + 1
-            do i = 0, n(1) + 1
-              plane(i, j) = window%medium(Inside(i + before(1), window%nx, self%scheme%periodic), &
-                                          Inside(j + before(2), window%ny, self%scheme%periodic), kw, m)
-            end do
-          end do
-          total = checksum_floats(total, size(plane, kind=i8), plane)
-          if (k >= lo(3) .and. k <= hi(3)) q(:, :, k) = plane(lo(1):hi(1), lo(2):hi(2))
-        end do
-      end associate
-    end subroutine Loss
-
-    integer(i8) function AddSum(before, volume) result(total)
-      integer(i8), intent(in) :: before
-      real(sp), contiguous, intent(in) :: volume(:, :, :)
-      total = checksum_floats(before, size(volume, kind=i8), volume)
-    end function AddSum
+    if (.not. allocated(error)) call GiveMedium(self, window, error)
+    if (self%grid%anelastic .and. .not. allocated(error)) call GiveQuality(self, window, a, error)
+    self%medium_hash = hash_t()
+    call HashAdd(self%medium_hash, range%checksum)
+    call HashAdd(self%medium_hash, [self%medium_needs(), self%own%q_ref, self%moduli%most])
+    if (.not. allocated(error) .and. any(self%width > 0)) call MakeLayers(self, most(1), error)
   end procedure make_medium
+
+  !> Gives the engine the moduli of its cells and a ring of one cell around, some planes at a time.
+  subroutine GiveMedium(self, window, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
+    integer :: low(3), high(3), k, last, planes
+    low = self%grid%first - self%around%first
+    high = low + self%grid%n + 1
+    planes = Whole(at_once/product(high(:2) - low(:2) + 1.0_dp), 1, high(3) - low(3) + 1)
+    allocate (rho(low(1):high(1), low(2):high(2), planes), mold=0.0_sp)
+    allocate (lambda, mu, mold=rho)
+    do k = low(3), high(3), planes
+      last = min(k + planes - 1, high(3))
+      call Fd3dModuli(self%moduli, window, [low(:2), k], [high(:2), last], rho, lambda, mu)
+      associate (n => last - k + 1)
+        call self%engine%model(rho(:, :, :n), lambda(:, :, :n), mu(:, :, :n), error, k - low(3) + 1)
+      end associate
+      if (allocated(error)) return
+    end do
+  end subroutine GiveMedium
+
+  !> Gives it 1/Q of P and S waves, and what the memory variables do with it.
+  subroutine GiveQuality(self, window, a, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(anelastic_t), intent(in) :: a
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable, dimension(:, :, :) :: qp, qs
+    integer :: low(3), high(3)
+    low = self%grid%first - self%around%first
+    high = low + self%grid%n + 1
+    allocate (qp(low(1):high(1), low(2):high(2), low(3):high(3)))
+    allocate (qs, mold=qp)
+    call Fd3dPart(self%moduli, window, 4, low, high, qp)
+    call Fd3dPart(self%moduli, window, 5, low, high, qs)
+    call self%engine%quality(real(a%tau, sp), real(a%y, sp), real(a%stiff, sp), qp, qs, error)
+  end subroutine GiveQuality
+
+  !> Where rock, fluid and air meet, weights of points depend on the medium around: it is known from here on until all are made.
+  subroutine KnowContacts(self, window, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: lambda(:, :, :)
+    integer :: k, status
+    if (allocated(self%rho)) deallocate (self%rho, self%mu)
+    if (.not. self%contacts) return
+    associate (m => self%around%n + 1)
+      allocate (self%rho(0:m(1), 0:m(2), 0:m(3)), self%mu(0:m(1), 0:m(2), 0:m(3)), lambda(0:m(1), 0:m(2), 1), stat=status)
+      if (status /= 0) then
+        call Fail(error, 'no memory for the medium of '//Str(m(1) - 1)//' x '//Str(m(2) - 1)//' x '//Str(m(3) - 1)//' cells')
+        return
+      end if
+      do k = 0, m(3)
+        call Fd3dModuli(self%moduli, window, [0, 0, k], [m(:2), k], self%rho(:, :, k:k), lambda, self%mu(:, :, k:k))
+      end do
+    end associate
+  end subroutine KnowContacts
 
   subroutine MakeLayers(self, c, error)
     class(fd3d_t), intent(inout) :: self
@@ -159,23 +133,23 @@ contains
   module procedure make_source
     type(fd3d_list_t) :: list
     real(dp) :: at(3), largest(2), sums(1), strongest, total
-    integer :: i, j
+    integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
+    call KnowContacts(self, window, error)
+    if (allocated(error)) return
     call BeginList(self, list)
     associate (s => self%own%source)
-      if (s%kind /= source_fault) call CheckPlace(self, at, 'source', error)
+      if (s%kind /= source_fault) call CheckPlace(self, window, at, 'source', error)
       if (allocated(error)) return
       select case (s%kind)
       case (source_volume)
         call Fd3dMoment(list, self%around, at, [1, 1, 1, 0, 0, 0]*1.0_dp, 1, error)
         do i = 1, list%n                        ! of the cell itself: then source and pressure receiver may change places
-          list%w(i) = list%w(i)*(self%lambda(list%i(i), list%j(i), list%k(i)) + self%mu(list%i(i), list%j(i), list%k(i))*2/3)
+          list%w(i) = list%w(i)*Fd3dBulk(self%moduli, window, [list%i(i), list%j(i), list%k(i)])
         end do
       case (source_force)
-        i = min(max(1, floor(at(1)/self%whole%d(1)) + 2 - self%around%first(1)), self%around%n(1))
-        j = min(max(1, floor(at(2)/self%whole%d(2)) + 2 - self%around%first(2)), self%around%n(2))
-        call Fd3dForce(list, self%around, self%rho, at, s%force, 1, error, fluid=.not. self%mu(i, j, 1) > 0)
+        call AddForce(self, window, list, at, error)
       case (source_fault)
         do i = 1, s%fault%n
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
@@ -186,7 +160,7 @@ contains
       if (allocated(error)) return
       if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
       call Fd3dOwned(list, self%around)
-      largest = [real(maxval(abs(list%w(:list%n))), dp), -real(minval(self%rho, self%rho > 0), dp)]
+      largest = [real(maxval(abs(list%w(:list%n))), dp), -real(self%lightest, dp)]
       sums = sum(abs(real(list%w(:list%n), dp)))
       call OverAll(self, 'largest', largest, error)
       call OverAll(self, 'total', sums, error)
@@ -212,6 +186,29 @@ contains
                               list%h(:list%n), list%w(:list%n), error)
     end associate
   end procedure make_source
+
+  !> A force, which moves each cell by its density.
+  subroutine AddForce(self, window, list, at, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(fd3d_list_t), intent(inout) :: list
+    real(dp), intent(in) :: at(3)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
+    real(sp) :: top(3)
+    integer :: c(3), low(3), high(3)
+    c = floor(at/self%whole%d) + 2 - self%around%first
+    c = min(max(1, c), self%around%n)
+    low = max(0, c - touches - 1)
+    high = min(self%around%n + 1, c + touches + 1)
+    where (self%whole%side(1::2) == side_periodic) low = 0
+    where (self%whole%side(1::2) == side_periodic) high = self%around%n + 1
+    allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
+    allocate (lambda, mu, mold=rho)
+    call Fd3dModuli(self%moduli, window, low, high, rho, lambda, mu)
+    call Fd3dCell(self%moduli, window, [c(:2), 1], top(1), top(2), top(3))
+    call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, fluid=.not. top(3) > 0, low=low)
+  end subroutine AddForce
 
   !> Of a fault this rank keeps the histories of the points that act on its cells, and counts these points alone.
   subroutine KeepHistories(self, list)
@@ -243,7 +240,7 @@ contains
     class(fd3d_t), intent(in), target :: self
     type(fd3d_list_t), intent(inout) :: list
     list%piece = self%grid
-    if (.not. self%has_contacts()) return
+    if (.not. self%contacts) return
     list%rho => self%rho
     list%mu => self%mu
   end subroutine BeginList
@@ -260,7 +257,7 @@ contains
     real(dp) :: m(6)
     integer :: c(3)
     if (.not. Fd3dTouches(self%grid, at)) return
-    call CheckPlace(self, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
+    call CheckPlace(self, window, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) return
     m = self%own%source%fault%m(:, i)
     if (self%own%source%fault%potency(i)) then
@@ -271,11 +268,13 @@ contains
   end subroutine AddFaultPoint
 
   !> A source must lie in the window, and in rock or water.
-  subroutine CheckPlace(self, at, what, error)
+  subroutine CheckPlace(self, window, at, what, error)
     class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
     real(dp), intent(in) :: at(3)
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: rho, lambda, mu
     integer :: c(3)
     if (allocated(error)) return
     c = floor(at/self%whole%d*(1 - 1e-12_dp)) + 1
@@ -287,7 +286,8 @@ contains
     end if
     c = c - self%around%first + 1
     if (any(c < 1 .or. c > self%around%n)) return      ! other ranks look there
-    if (.not. self%rho(c(1), c(2), c(3)) > 0) &
+    call Fd3dCell(self%moduli, window, c, rho, lambda, mu)
+    if (.not. rho > 0) &
       call Fail(error, what//' of shot record '//Str(self%shot%record)//' at z = '//Str(at(3) + self%corner(3), 9)// &
                 ' m lies in the air: give it a greater depth')
   end subroutine CheckPlace

@@ -5,6 +5,7 @@ module window_m
   implicit none
   private
   public :: window_t, box_t, window_at_once, WindowAtOnce, WindowCell, WindowClip, WindowBox, WindowHas, WindowParts, WindowSame
+  public :: WindowTray
 
   real(dp), parameter :: window_at_once = 1.6e7_dp   !< cells of a window that are asked for at once
 
@@ -71,6 +72,15 @@ contains
     cells = product(real(box%high(:2) - box%low(:2) + 1, dp))*max(1.0_dp, WindowParts(window)/usual)
     layers = Whole(window_at_once/cells, 1, box%high(3))
   end function WindowAtOnce
+
+  !> Numbers of media that travel at once where rank 0 puts them straight into memory of who asks for them (lent_memory.f90): an
+  !> eighth of `all` that a box has, within bounds, and a `layer` at least. 0: they are so few that a message is as cheap.
+  pure real(dp) function WindowTray(all, layer) result(numbers)
+    real(dp), intent(in) :: all, layer
+    real(dp), parameter :: least = 1.0e6_dp, usual = 1.2e7_dp, most = 1.2e8_dp
+    numbers = 0
+    if (all >= least) numbers = min(all, max(usual, min(all/8, most), layer))
+  end function WindowTray
 
   !> Parts that its medium has, or will have.
   pure integer function WindowParts(window) result(parts)

@@ -8,7 +8,7 @@ module physics_m
   use attributes_m, only: attributes_t
   use earth_m, only: earth_t
   use error_m, only: error_t
-  use kinds_m, only: dp
+  use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t, JobBlank
   use scheme_m, only: scheme_t
@@ -50,6 +50,7 @@ module physics_m
     procedure :: wavelet => JobWavelet
     procedure(derive_i), deferred :: derive
     procedure(window_i), deferred :: window
+    procedure :: media => MediaOfWindow
     procedure :: velocity => Slowest
     procedure :: check_shot => NoShotRules
     procedure :: silent => NoneSilent
@@ -279,6 +280,21 @@ contains
     real(dp), intent(in) :: x(3)            !< [m]
     v = self%vmin
   end function Slowest
+
+  !> The media of a box of the cells of a shot's `window`, whose parts are known: along x, y, z, then part after part.
+  subroutine MediaOfWindow(self, job, scheme, shot, window, box, media, error)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    real(sp), contiguous, intent(inout) :: media(:)
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: filled
+    call self%window(job, scheme, shot, .true., filled, error, box)
+    if (.not. allocated(error)) media = reshape(filled%medium, [size(filled%medium, kind=i8)])
+  end subroutine MediaOfWindow
 
   !> Memory for a shot in a window, without its traces, with or without `pictures`: of a worker, and of rank 0 with the model
   !> [bytes].

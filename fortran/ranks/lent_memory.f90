@@ -16,6 +16,7 @@ module lent_memory_m
   private
   public :: lender_t, LenderAsk, LenderAnswered, LenderTake, LenderSent, LenderReturn, LenderEnd
   public :: borrower_t, BorrowerOpen, BorrowerFind, BorrowerForget
+  public :: tray_t, TrayNew, TrayFind, TrayFree, TrayOpen, TrayClose
 
   integer, parameter :: MOST = 16              !< memories of a worker
   integer(i8), parameter :: LEAST = 65536      !< bytes of traces below which a message is as cheap
@@ -47,6 +48,17 @@ module lent_memory_m
     integer :: read = 0, sent = 0              !< gathers that lay in it, and those that came as messages
     type(borrowed_t), allocatable, private :: memory(:)
   end type borrower_t
+
+  !> Memory for media on their way to one rank.
+  type :: tray_t
+    integer :: number = 0                      !< of all that the rank has had
+    logical :: on = .false.                    !< there is one
+    logical :: used = .false.                  !< rank 0 has put media into it
+    character(:), allocatable :: name
+    integer(i8) :: bytes = 0
+    integer(i8) :: samples = 0                 !< that it has room for
+    type(c_ptr), private :: at = c_null_ptr
+  end type tray_t
 
 contains
 
@@ -154,6 +166,45 @@ contains
     memory = memory_t()
   end subroutine Close
 
+  !> A tray for so many samples, in place of what was there; none where memory cannot be shared.
+  subroutine TrayNew(tray, samples)
+    type(tray_t), intent(inout) :: tray
+    integer(i8), intent(in) :: samples
+    character(kind=c_char, len=shared_name) :: name
+    call TrayFree(tray)
+    name = c_null_char
+    tray%bytes = shared_data + 4*samples
+    tray%at = shared_new(tray%bytes, shared_name, name)
+    tray%on = c_associated(tray%at)
+    if (.not. tray%on) return
+    tray%number = tray%number + 1
+    tray%samples = samples
+    tray%name = FString(name)
+  end subroutine TrayNew
+
+  !> Points message%lent at the media of a MODEL that says that they lie in the tray. False of one whose tray is gone: it answers a
+  !> request of an earlier shot.
+  logical function TrayFind(tray, message) result(there)
+    type(tray_t), intent(inout) :: tray
+    type(message_t), intent(inout) :: message
+    integer(i8) :: samples
+    there = all(message%n(3:9) >= 0 .and. message%n(3:9) <= huge(1))
+    if (.not. there) return
+    samples = CountOf([message%n(7:9) - message%n(3:5) + 1, message%n(6)])
+    there = tray%on .and. message%n(10) == tray%number .and. samples >= 1 .and. samples <= tray%samples
+    if (.not. there) return
+    tray%used = .true.
+    call Within(tray%at, samples, message%lent)
+  end function TrayFind
+
+  subroutine TrayFree(tray)
+    type(tray_t), intent(inout) :: tray
+    if (tray%on) call shared_close(tray%at, tray%bytes)
+    tray%at = c_null_ptr
+    tray%on = .false.
+    tray%used = .false.
+  end subroutine TrayFree
+
   ! --- rank 0 --------------------------------------------------------------------------------------------------------
 
   !> Opens memory that a worker announces, in place of what had its number, or closes it; the worker waits with neither until what
@@ -213,6 +264,25 @@ contains
     end do
     borrower%memory = pack(borrower%memory, [(c_associated(borrower%memory(i)%at), i=1, size(borrower%memory))])
   end subroutine BorrowerForget
+
+  !> Room for so many samples in the tray that a MODEL names; null where there is none here. `at`: for TrayClose.
+  subroutine TrayOpen(message, samples, at, media)
+    type(message_t), intent(in) :: message
+    integer(i8), intent(in) :: samples
+    type(c_ptr), intent(out) :: at
+    real(sp), pointer, contiguous, intent(out) :: media(:)
+    nullify (media)
+    at = c_null_ptr
+    if (message%n(10) <= shared_data .or. samples < 1 .or. samples > (message%n(10) - shared_data)/4) return
+    at = shared_open(CString(message%text), message%n(10))
+    if (c_associated(at)) call Within(at, samples, media)
+  end subroutine TrayOpen
+
+  subroutine TrayClose(message, at)
+    type(message_t), intent(in) :: message
+    type(c_ptr), intent(in) :: at
+    call shared_close(at, message%n(10))
+  end subroutine TrayClose
 
   !> Place of a memory in the list, which is made if there is none yet; 0: it is not there.
   integer function Known(borrower, rank, number) result(i)

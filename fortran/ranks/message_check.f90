@@ -58,6 +58,11 @@ contains
       call Inside('first cell along x', m%n(3), m%n(7), why)
       call Inside('first cell along y', m%n(4), m%n(8), why)
       call Inside('first cell along z', m%n(5), m%n(9), why)
+      if (to_master) then
+        call Within('memory', m%n(6), 0_i8, most, why)
+        call Within('bytes of memory', m%n(10), 0_i8, huge(1_i8), why)
+        if (m%n(10) > 0 .and. .not. allocated(m%text)) why = 'the name of memory is missing'
+      end if
       if (to_master .or. why /= '') return
       call Fits('samples', Fields(m), [m%n([7, 9, 8]) - m%n([3, 5, 4]) + 1, m%n(6)], why)
     case (MSG_MEMORY)

@@ -8,8 +8,8 @@
 !>     STOP      master   -                                                  BYE
 !>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
 !>                        (1) that is given up as the job ends
-!>     MODEL     worker   record, which box of the window; each rank of a    MODEL (the media of the box) or REFUSED
-!>                        group asks for its own
+!>     MODEL     worker   record, which box of the window; each rank of a    MODEL (the media of the box, or that they lie
+!>                        group asks for its own; name of memory for it      in that memory) or REFUSED
 !>     MEMORY    worker   worker id, number, bytes; name of memory of its    MEMORY: number, can be read? (1 or 0)
 !>                        own that traces are to be read in
 !>     GATHER    worker   traces, or where in that memory they lie;          WRITTEN or REFUSED

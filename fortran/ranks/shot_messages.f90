@@ -15,7 +15,7 @@ module shot_messages_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: ShotMessage, ShotFrom, ModelMessage, ModelFrom, WindowMessage, WindowFrom, VerdictMessage, VerdictFrom
+  public :: ShotMessage, ShotFrom, ModelMessage, ModelFrom, WindowMessage, MediaMessage, WindowFrom, VerdictMessage, VerdictFrom
   public :: GatherMessage, GatherFrom, SnapsMessage, SnapsFrom, ChecksumMessage, MessageWhole
 
   integer, parameter :: CHECKSUM_AT = 11       !< number of the header that holds the checksum; 12 is the sender's
@@ -54,6 +54,8 @@ contains
       sum = Add(sum, transfer(crc, [0.0_sp]))
     else if (message%kind == MSG_GATHER) then
       sum = Add(sum, transfer(Sums(message), [0.0_sp]))
+    else if (associated(message%lent)) then
+      sum = Add(sum, message%lent)
     else if (allocated(message%fields)) then
       sum = Add(sum, message%fields)
     end if
@@ -126,12 +128,19 @@ contains
     shot%channel = Whole(message%places(3*n + 1:4*n))
   end subroutine ShotFrom
 
-  !> MODEL, of a worker: asks for the media of a box of a shot's window.
-  subroutine ModelMessage(shot, box, message)
+  !> MODEL, of a worker: asks for the media of a box of a shot's window, to be put into its memory number `memory`, which has a
+  !> `name` and so many `bytes`, or to be sent, where that is not given.
+  subroutine ModelMessage(shot, box, message, memory, name, bytes)
     type(shot_t), intent(in) :: shot
     type(box_t), intent(in) :: box
     type(message_t), intent(inout) :: message
+    integer, intent(in), optional :: memory
+    character(*), intent(in), optional :: name
+    integer(i8), intent(in), optional :: bytes
     call BoxMessage(shot%record, shot%slot, box, message)
+    if (present(memory)) message%n(6) = memory
+    if (present(bytes)) message%n(10) = bytes
+    if (present(name)) message%text = name
   end subroutine ModelMessage
 
   subroutine BoxMessage(record, slot, box, message)
@@ -164,25 +173,34 @@ contains
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
-    call BoxMessage(record, 0, WindowBox(window), message)
-    message%n(6) = size(window%medium, 4)
     message%fields = reshape(window%medium, [size(window%medium, kind=i8)])
-    call ChecksumMessage(message)
+    call MediaMessage(record, WindowBox(window), size(window%medium, 4), 0, message)
   end subroutine WindowMessage
+
+  !> MODEL, the reply: the media of a box, of so many parts, which are in the message, or, where it points to them, in memory number
+  !> `memory` of the rank that asked for them.
+  subroutine MediaMessage(record, box, parts, memory, message)
+    integer, intent(in) :: record, parts, memory
+    type(box_t), intent(in) :: box
+    type(message_t), intent(inout) :: message
+    call BoxMessage(record, 0, box, message)
+    message%n(6) = parts
+    message%n(10) = memory
+    call ChecksumMessage(message)
+  end subroutine MediaMessage
 
   !> Puts the media of a reply into `window`, where there is room then for all of `box`, which they are a part of: layers up to
   !> `last` along z are there. `next`: the reply had the next ones; others were asked for before the shot was lost and dealt again,
   !> and are of no use. Fails where they came with wrong bits or are not of the box.
   subroutine WindowFrom(message, box, window, last, next, error)
-    type(message_t), intent(in) :: message
+    type(message_t), target, intent(in) :: message
     type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     integer, intent(inout) :: last
     logical, intent(out) :: next
     type(error_t), allocatable, intent(inout) :: error
     type(box_t) :: came
-    integer(i8) :: at, n
-    integer :: j, k, p, rc
+    integer :: rc
     next = .false.
     call CheckWhole(message, 'the model window', error)
     if (allocated(error)) return
@@ -199,19 +217,29 @@ contains
         call Fail(error, 'the model window of shot '//Str(message%n(1))//' is not what was asked for')
       end if
       if (allocated(error)) return
-      n = came%high(1) - came%low(1) + 1
-      at = 0
-      do p = 1, parts
-        do k = came%low(3), came%high(3)
-          do j = came%low(2), came%high(2)
-            window%medium(came%low(1):came%high(1), j, k, p) = message%fields(at + 1:at + n)
-            at = at + n
-          end do
-        end do
-      end do
+      if (associated(message%lent)) then
+        call PutMedia(message%lent, came, window)
+      else
+        call PutMedia(message%fields, came, window)
+      end if
     end associate
     last = came%high(3)
   end subroutine WindowFrom
+
+  !> Media of a box into a window, which has room for them.
+  subroutine PutMedia(media, box, window)
+    type(box_t), intent(in) :: box
+    type(window_t), intent(inout) :: window
+    real(sp), intent(in) :: media(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), size(window%medium, 4))
+    integer :: k, p
+    associate (l => box%low, h => box%high)
+      do p = 1, size(media, 4)
+        do k = l(3), h(3)
+          window%medium(l(1):h(1), l(2):h(2), k, p) = media(:, :, k, p)
+        end do
+      end do
+    end associate
+  end subroutine PutMedia
 
   !> WRITTEN, or REFUSED with the reason `why`: the reply to the message `kind` of a shot; `why` empty: all is well.
   subroutine VerdictMessage(kind, record, slot, why, message)

@@ -5,7 +5,7 @@ module survey_m
   use fingerprint_m, only: Fingerprint
   use gather_header_m, only: gather_header_t
   use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapLines, KeymapRead, KeymapRule, KeymapShot, KeymapUnmoved
-  use kinds_m, only: dp
+  use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogLines
   use parameter_table_m, only: SplitList
   use parameters_m, only: job_t
@@ -21,7 +21,7 @@ module survey_m
   use window_m, only: box_t, window_t
   implicit none
   private
-  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow
+  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow, SurveyMedia
   public :: SurveyCells, SurveyFilmBytes
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
@@ -282,6 +282,17 @@ contains
     type(box_t), intent(in), optional :: box
     call survey%physics%window(survey%job, survey%scheme, shot, medium, window, error, box)
   end subroutine SurveyWindow
+
+  !> The media of a box of the cells of a shot's window, whose parts are known: along x, y, z, then part after part.
+  subroutine SurveyMedia(survey, shot, window, box, media, error)
+    type(survey_t), intent(in) :: survey
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    real(sp), contiguous, intent(inout) :: media(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call survey%physics%media(survey%job, survey%scheme, shot, window, box, media, error)
+  end subroutine SurveyMedia
 
   !> Cells of the grid of a shot, layers included.
   real(dp) function SurveyCells(survey, shot, error) result(cells)

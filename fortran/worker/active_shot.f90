@@ -4,6 +4,7 @@ module active_shot_m
   use error_m, only: error_t
   use gather_m, only: gather_t
   use kinds_m, only: dp
+  use lent_memory_m, only: tray_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use window_m, only: box_t, window_t
@@ -36,6 +37,7 @@ module active_shot_m
     type(box_t) :: box                    !< the cells of it whose media this rank needs
     type(window_t) :: window              !< the last one received, or as much of it as is here
     integer :: layers = 0                 !< those up to this one are here, along z
+    type(tray_t) :: tray                  !< where rank 0 puts them
     logical :: here = .false.             !< all of them are, or `trouble` says why they are not
     type(error_t), allocatable :: trouble
     type(gather_t) :: gather

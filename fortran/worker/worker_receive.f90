@@ -4,7 +4,7 @@ module worker_receive_m
   use group_m, only: GroupListen, GroupShare
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
-  use lent_memory_m, only: LenderAnswered
+  use lent_memory_m, only: LenderAnswered, TrayFind
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
   use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, LinkBusy, &
@@ -179,6 +179,7 @@ contains
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(inout) :: message
     integer :: i
+    if (.not. MediaAreHere(worker, message)) return
     if (.not. Usable(worker, message)) return
     i = findloc(worker%active%state, ASKED, 1)
     select case (message%kind)
@@ -210,6 +211,17 @@ contains
                       ' stays and computes on CPU cores')
     end select
   end subroutine Handle
+
+  !> False of a MODEL whose media lie in a tray that is gone: it answers a request of an earlier shot.
+  logical function MediaAreHere(worker, message) result(here)
+    type(worker_t), intent(inout) :: worker
+    type(message_t), intent(inout) :: message
+    integer :: i
+    here = message%kind /= MSG_MODEL .or. message%n(10) == 0
+    if (here .or. abs(message%n(1)) > huge(1)) return
+    i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)
+    if (i > 0) here = TrayFind(worker%active(i)%tray, message)
+  end function MediaAreHere
 
   !> A message is what its kind says, and was asked for. If not, its shot is reported lost.
   logical function Usable(worker, message)

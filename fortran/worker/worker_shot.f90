@@ -1,12 +1,13 @@
 !> Messages about a shot, from its worker: it asks for the shot and its window, and sends progress, snapshots and gather.
 module worker_shot_m
+  use checked_m, only: Whole
   use checkpoint_m, only: CheckpointerDrop
   use error_m, only: error_t, Fail
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use group_m, only: GroupAgree, GroupShotBegins
   use host_c, only: host_nap, host_seconds
-  use kinds_m, only: dp
-  use lent_memory_m, only: LenderSent
+  use kinds_m, only: dp, i8
+  use lent_memory_m, only: LenderSent, TrayFree, TrayNew
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: LinkBusy, LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t
@@ -15,7 +16,7 @@ module worker_shot_m
   use text_m, only: Str
   use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerReturn, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use window_m, only: box_t, window_t, WindowAtOnce, WindowBox, WindowClip, WindowSame
+  use window_m, only: box_t, window_t, WindowAtOnce, WindowBox, WindowClip, WindowSame, WindowTray
   implicit none
   private
   public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, ModelEnds, ModelAwait, WorkerScheme, ProgressReport, ProgressSend, SOON
@@ -88,9 +89,28 @@ contains
     else
       active%window = active%outline
       active%layers = active%box%low(3) - 1
+      if (.not. associated(worker%link%listener)) call TrayForWindow(active)
       call ModelAskNext(worker, active)
     end if
   end subroutine ModelAsk
+
+  !> A tray for media of the box, if these are many.
+  subroutine TrayForWindow(active)
+    type(active_shot_t), intent(inout) :: active
+    real(dp) :: numbers
+    associate (b => active%box, w => active%outline)
+      numbers = WindowTray(WindowSamples(w, b, b%high(3) - b%low(3) + 1), WindowSamples(w, b, 1))
+    end associate
+    if (numbers > 0) call TrayNew(active%tray, int(numbers, i8))
+  end subroutine TrayForWindow
+
+  !> Numbers of so many layers of a box.
+  pure real(dp) function WindowSamples(window, box, layers) result(samples)
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    integer, intent(in) :: layers
+    samples = product(real(box%high(:2) - box%low(:2) + 1, dp))*layers*window%parts
+  end function WindowSamples
 
   !> A window that is here is the one that a shot needs, with the media of its box.
   pure logical function AtHand(active, window) result(same)
@@ -103,20 +123,31 @@ contains
     same = all(known%low == active%box%low) .and. all(known%high == active%box%high)
   end function AtHand
 
-  !> Asks for the next layers of the box. The reply to a request is held twice for a moment, so no request is for very many.
+  !> Asks for the next layers of the box: so many as the tray has room for, once rank 0 has put some there; else the reply is held
+  !> twice for a moment, so no request is for very many.
   subroutine ModelAskNext(worker, active)
     type(worker_t), intent(in) :: worker
     type(active_shot_t), intent(in) :: active
     type(message_t) :: message
     type(box_t) :: slab
+    integer :: layers, room
     slab = active%box
     if (active%outline%nx > 0) then
+      layers = WindowAtOnce(active%outline, slab)
+      if (active%tray%on) then
+        room = Whole(active%tray%samples/WindowSamples(active%outline, slab, 1))
+        layers = merge(room, min(room, layers), active%tray%used)
+      end if
       slab%low(3) = active%layers + 1
-      slab%high(3) = min(slab%high(3), active%layers + WindowAtOnce(active%outline, slab))
+      slab%high(3) = min(slab%high(3), active%layers + layers)
     else
       slab = box_t()                          ! the master could not find the window, and will say why
     end if
-    call ModelMessage(active%shot, slab, message)
+    if (active%tray%on) then
+      call ModelMessage(active%shot, slab, message, active%tray%number, active%tray%name, active%tray%bytes)
+    else
+      call ModelMessage(active%shot, slab, message)
+    end if
     call LinkSend(worker%link, message)
   end subroutine ModelAskNext
 
@@ -143,6 +174,7 @@ contains
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
+    call TrayFree(active%tray)
     if (allocated(error)) active%window = window_t()
     call move_alloc(error, active%trouble)
     active%here = .true.

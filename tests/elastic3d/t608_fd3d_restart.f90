@@ -74,7 +74,7 @@ contains
     call Scene3dStart(s, grid, s%source, s%receivers, engine, error)
     call move_alloc(q, s%q)
     if (.not. allocated(error)) call engine%reset(error)
-    if (.not. allocated(error)) call Fd3dMapNew(map, grid, s%rho, s%mu, .false., [10], [9], [1], 0.0_dp, error)
+    if (.not. allocated(error)) call Fd3dMapNew(map, grid, [10], [9], [1], 0.0_dp, error)
     map%last = last
     if (.not. allocated(error)) call engine%watch(map, error)
   end subroutine Begin

@@ -175,14 +175,14 @@ static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts 
 
 /* --- medium -------------------------------------------------------------------------------------------------- */
 
-/* A volume with a ring of one cell into an array. */
-static void put_volume(const cpu3_own *o, const float *from, float *to) {
+/* Planes of a volume with a ring of one cell into an array. */
+static void put_planes(const cpu3_own *o, int first, int planes, const float *from, float *to) {
     const cpu3_grid *g = &o->grid;
     const size_t nx = (size_t)g->n[0] + 2, ny = (size_t)g->n[1] + 2;
-#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
-    for (int k = -1; k <= g->n[2]; k++)
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads) collapse(2)
+    for (int k = 0; k < planes; k++)
         for (int j = -1; j <= g->n[1]; j++)
-            memcpy(to + k * g->z + j * g->y - 1, from + (((size_t)(k + 1) * ny) + (size_t)(j + 1)) * nx,
+            memcpy(to + (first + k - 1) * g->z + j * g->y - 1, from + ((size_t)k * ny + (size_t)(j + 1)) * nx,
                    nx * sizeof(float));
 }
 
@@ -191,45 +191,58 @@ static float one_way(double modulus, double rho, const fd3d_cfg *c) {
     return (float)((step - c->d[2]) / (step + c->d[2]));
 }
 
-/* Sets the coefficients of sides, from the medium of the cells beside them. */
-static void set_sides(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
+/* Sets the coefficients of sides, from the medium of the cells beside them, where that is in these planes. */
+static void set_sides(fd3d *fd, const fd3d_slab *p) {
     cpu3_own *o = own(&fd->h);
-    const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1], nz = (size_t)fd->cfg.n[2];
-    for (size_t j = 0; j < ny; j++)
+    const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1];
+    const int top = 1 - p->first, bottom = fd->cfg.n[2] - p->first;
+    for (size_t j = 0; j < ny && o->slope != NULL && top >= 0 && top < p->planes; j++)
         for (size_t i = 0; i < nx; i++) {
-            const size_t top = ((ny + 2) + j + 1) * (nx + 2) + i + 1, at = (nz * (ny + 2) + j + 1) * (nx + 2) + i + 1;
-            if (o->slope != NULL)
-                o->slope[j * (size_t)o->grid.nxp + i] = mu[top] > 0 ? d3_surface_factor(lambda[top], mu[top]) : -1;
-            if (o->bottom == NULL)
-                continue;
-            const double p = (double)lambda[at] + 2 * (double)mu[at];
-            o->bottom_gp[j * nx + i] = one_way(p, rho[at], &fd->cfg);
-            o->bottom_gs[j * nx + i] = one_way(mu[at] > 0 ? mu[at] : p, rho[at], &fd->cfg);
+            const size_t at = ((size_t)top * (ny + 2) + j + 1) * (nx + 2) + i + 1;
+            o->slope[j * (size_t)o->grid.nxp + i] = p->mu[at] > 0 ? d3_surface_factor(p->lambda[at], p->mu[at]) : -1;
+        }
+    for (size_t j = 0; j < ny && o->bottom != NULL && bottom >= 0 && bottom < p->planes; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const size_t at = ((size_t)bottom * (ny + 2) + j + 1) * (nx + 2) + i + 1;
+            const double along = (double)p->lambda[at] + 2 * (double)p->mu[at];
+            o->bottom_gp[j * nx + i] = one_way(along, p->rho[at], &fd->cfg);
+            o->bottom_gs[j * nx + i] = one_way(p->mu[at] > 0 ? p->mu[at] : along, p->rho[at], &fd->cfg);
         }
 }
 
-/* sxz and syz stay 0 on a free surface: the cells above it have no strength. */
-static int model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    cpu3_own *o = own(&fd->h);
+/* 1/mu, infinite where there is no strength: beyond the ring too, where a medium may have been before, and above a free
+ * surface, so that sxz and syz stay 0 there. */
+static void put_softness(const cpu3_own *o, const fd3d_slab *p) {
     const cpu3_grid *g = &o->grid;
-    put_volume(o, rho, g->rho);
-    put_volume(o, lambda, g->lambda);
-    float *soft = g->softness - g->L * (g->z + g->y) - LANES;
-    const ptrdiff_t above = g->L * g->z, count = (ptrdiff_t)o->array;
-    memset(soft, 0, o->array * sizeof(float)); /* a medium may have been there before */
-    put_volume(o, mu, g->softness);
+    const ptrdiff_t nx = g->n[0] + 2, ny = g->n[1] + 2, count = (ptrdiff_t)o->array;
+    float *all = g->softness - g->L * (g->z + g->y) - LANES;
 #pragma omp parallel for schedule(static) num_threads(o->frame.threads)
-    for (ptrdiff_t m = 0; m < count; m++)
-        soft[m] = soft[m] > 0 && !(g->free_top && m < above) ? 1.0f / soft[m] : INFINITY;
-    set_sides(fd, rho, lambda, mu);
+    for (ptrdiff_t m = 0; m < (p->first == 0 ? count : 0); m++)
+        all[m] = INFINITY;
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads) collapse(2)
+    for (int k = p->first == 0 && g->free_top ? 1 : 0; k < p->planes; k++)
+        for (ptrdiff_t j = 0; j < ny; j++) {
+            const float *mu = p->mu + (k * ny + j) * nx;
+            float *soft = g->softness + (p->first + k - 1) * g->z + (j - 1) * g->y - 1;
+            for (ptrdiff_t i = 0; i < nx; i++)
+                soft[i] = mu[i] > 0 ? 1.0f / mu[i] : INFINITY;
+        }
+}
+
+static int model(fd3d *fd, const fd3d_slab *p) {
+    const cpu3_own *o = own(&fd->h);
+    put_planes(o, p->first, p->planes, p->rho, o->grid.rho);
+    put_planes(o, p->first, p->planes, p->lambda, o->grid.lambda);
+    put_softness(o, p);
+    set_sides(fd, p);
     return 0;
 }
 
 static int quality(fd3d *fd, const float *qp, const float *qs) {
     cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
-    put_volume(o, qp, g->qp);
-    put_volume(o, qs, g->qs);
+    put_planes(o, 0, g->n[2] + 2, qp, g->qp);
+    put_planes(o, 0, g->n[2] + 2, qs, g->qs);
     g->parity[0] = fd->cfg.first[1] & 1;
     g->parity[1] = fd->cfg.first[2] & 1;
     for (int row = 0; row < (g->anelastic == FD3D_ONE ? 4 : FD3D_TOGETHER); row++)

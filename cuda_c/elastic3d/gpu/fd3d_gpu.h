@@ -85,6 +85,12 @@ typedef struct fd3d_gpu_core {
     const float *captured; /* vx when the queue's graphs were made */
 } fd3d_gpu_core;
 
+/* Planes without fluid or air, while the medium comes: the first and the one behind the last of most of them, and the
+ * first of those that were seen last. */
+typedef struct fd3d_gpu_rock {
+    int most[2], from;
+} fd3d_gpu_rock;
+
 typedef struct fd3d_gpu fd3d_gpu;
 
 /* A variant describes itself by this: launches for half a step, by half-length. */
@@ -135,6 +141,7 @@ struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
     fd3d_gpu_boxes kept[3];              /* of each part, where there is a core: cells whose stresses are kept */
     fd3d_gpu_core core;
+    fd3d_gpu_rock rock;
     size_t count;                    /* of a field with its frame */
     ptrdiff_t origin;                /* cell (0,0,0) in it */
     float *fields, *memory, *medium; /* all of a kind, one after the other */
@@ -160,7 +167,7 @@ size_t fd3d_gpu_memory_count(const fd3d_gpu *o);
 void fd3d_gpu_set_pointers(fd3d_gpu *o);
 
 /* fd3d_gpu_medium.cu, fd3d_gpu_fields.cu: verbs of these names. */
-int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu);
+int fd3d_gpu_model(fd3d *fd, const fd3d_slab *part);
 int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs);
 int fd3d_gpu_pml(handle *h);
 int fd3d_gpu_sponge(fd3d *fd);
@@ -179,7 +186,7 @@ void fd3d_gpu_plan(fd3d_gpu *o);
 
 /* fd3d_gpu_core.cu: where it can be, and room; where it is, then fd3d_gpu_plan; its next velocities from the
  * increments; sets change places; zeros. */
-int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const float *mu);
+int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const fd3d_slab *part);
 int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]);
 int fd3d_gpu_core_begin(fd3d_gpu *o);
 int fd3d_gpu_core_turn(fd3d_gpu *o);

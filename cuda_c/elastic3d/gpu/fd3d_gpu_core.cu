@@ -191,29 +191,33 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
 
 // --- room ------------------------------------------------------------------------------------------------------------
 
-// True if a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
-static bool is_rock(const fd3d_cfg *c, const range &b, int k, const float *lambda, const float *mu) {
+// True if a plane of a slab is rock where the core may be, and as far as its differences reach.
+static bool is_rock(const fd3d_cfg *c, const range &b, const fd3d_slab *p, int plane) {
     const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
     for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++)
         for (int i = b.lo[0] - REACH; i < b.hi[0] + REACH; i++) {
-            const size_t at = (((size_t)k + 1) * ny + (size_t)j + 1) * nx + (size_t)i + 1;
-            if (!(SOFTEST * mu[at] > lambda[at] + 2 * mu[at]))
+            const size_t at = ((size_t)plane * ny + (size_t)j + 1) * nx + (size_t)i + 1;
+            if (!(SOFTEST * p->mu[at] > p->lambda[at] + 2 * p->mu[at]))
                 return false;
         }
     return true;
 }
 
-// The most planes of rock without another between them: the first, and the one behind the last.
-static void find_rock(const fd3d_cfg *c, const float *lambda, const float *mu, int rock[2]) {
+// Goes on with the most planes of rock without another between them: the first, and the one behind the last.
+static void find_rock(const fd3d_cfg *c, const fd3d_slab *p, fd3d_gpu_rock *r) {
     const float *const none[3] = {nullptr, nullptr, nullptr};
     const range b = clear_of_sides(c, none);
-    rock[0] = rock[1] = 0;
-    for (int k = 0, first = 0; k < c->n[2]; k++) {
-        if (!is_rock(c, b, k, lambda, mu)) {
-            first = k + 1;
-        } else if (k + 1 - first > rock[1] - rock[0]) {
-            rock[0] = first;
-            rock[1] = k + 1;
+    if (p->first == 0)
+        *r = fd3d_gpu_rock();
+    for (int plane = 0; plane < p->planes; plane++) {
+        const int k = p->first + plane - 1; // of the grid, without its ring
+        if (k < 0 || k >= c->n[2])
+            continue;
+        if (!is_rock(c, b, p, plane)) {
+            r->from = k + 1;
+        } else if (k + 1 - r->from > r->most[1] - r->most[0]) {
+            r->most[0] = r->from;
+            r->most[1] = k + 1;
         }
     }
 }
@@ -239,16 +243,17 @@ static int take_room(fd3d_gpu *o) {
     return 0;
 }
 
-int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const float *mu) {
-    int rock[2];
+int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const fd3d_slab *p) {
     if (!o->cfg->sparse || o->kind->core == nullptr)
         return 0;
-    find_rock(o->cfg, lambda, mu, rock);
+    find_rock(o->cfg, p, &o->rock);
+    if (p->first + p->planes < o->cfg->n[2] + 2)
+        return 0;
     if (o->core.v == nullptr) {
-        memcpy(o->core.rock, rock, sizeof rock);
+        memcpy(o->core.rock, o->rock.most, sizeof o->core.rock);
         TRY(take_room(o));
     }
-    return fd3d_gpu_core_plan(o, fd, rock);
+    return fd3d_gpu_core_plan(o, fd, o->rock.most);
 }
 
 int fd3d_gpu_core_reset(fd3d_gpu *o) {

@@ -1,11 +1,11 @@
 // The medium and the layers of the GPU variants of the 3D time loop, on their way to the device.
 #include "fd3d_gpu.h"
 
-// A volume with its ring, in pieces through the buffer.
-static int put_volume(fd3d_gpu *o, const float *to, const float *from, fd3d_gpu_way way) {
+// Planes of a volume with its ring, in pieces through the buffer.
+static int put_planes(fd3d_gpu *o, int first, int planes, const float *to, const float *from, fd3d_gpu_way way) {
     const fd3d_gpu_grid *g = &o->grid;
-    const int lo[3] = {-1, -1, -1}, hi[3] = {g->nx + 1, g->ny + 1, g->nz + 1};
-    const size_t all = ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * ((size_t)g->nz + 2);
+    const int lo[3] = {-1, -1, first - 1}, hi[3] = {g->nx + 1, g->ny + 1, first - 1 + planes};
+    const size_t all = ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * (size_t)planes;
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
         TRY(gpu_upload(&o->queue, o->buffer, from + done, count * sizeof(float)));
@@ -14,8 +14,8 @@ static int put_volume(fd3d_gpu *o, const float *to, const float *from, fd3d_gpu_
     return 0;
 }
 
-// (c dt - dz)/(c dt + dz) of P, then of S waves, in the last row of each column.
-static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
+// (c dt - dz)/(c dt + dz) of P, then of S waves, in the last row of each column, which is plane `last` of a slab.
+static int put_one_way(fd3d *fd, const fd3d_slab *p, int last) {
     fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     const fd3d_gpu_grid *g = &o->grid;
     const size_t wide = (size_t)g->nx + 2, cells = (size_t)g->nx * (size_t)g->ny;
@@ -24,10 +24,10 @@ static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const fl
     TRY(host_alloc(&fd->h.memory, &factor, 2 * cells, sizeof(float), "the one-way bottom"));
     for (int j = 0; j < g->ny; j++)
         for (int i = 0; i < g->nx; i++) {
-            const size_t from = ((size_t)g->nz * ((size_t)g->ny + 2) + (size_t)j + 1) * wide + (size_t)i + 1;
+            const size_t from = ((size_t)last * ((size_t)g->ny + 2) + (size_t)j + 1) * wide + (size_t)i + 1;
             const size_t to = (size_t)j * (size_t)g->nx + (size_t)i;
-            const double r = rho[from], m = mu[from];
-            const double cp = r > 0 ? sqrt((lambda[from] + 2 * m) / r) : 0, cs = r > 0 && m > 0 ? sqrt(m / r) : cp;
+            const double r = p->rho[from], m = p->mu[from];
+            const double cp = r > 0 ? sqrt((p->lambda[from] + 2 * m) / r) : 0, cs = r > 0 && m > 0 ? sqrt(m / r) : cp;
             factor[to] = (float)((cp * dt - dz) / (cp * dt + dz));
             factor[cells + to] = (float)((cs * dt - dz) / (cs * dt + dz));
         }
@@ -36,14 +36,15 @@ static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const fl
     return rc;
 }
 
-int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
+int fd3d_gpu_model(fd3d *fd, const fd3d_slab *p) {
     fd3d_gpu *o = fd3d_gpu_own(&fd->h);
-    TRY(put_volume(o, o->grid.m.rho, rho, FD3D_GPU_IN));
-    TRY(put_volume(o, o->grid.m.lambda, lambda, FD3D_GPU_IN));
-    TRY(put_volume(o, o->grid.m.imu, mu, FD3D_GPU_INVERTED));
-    if (o->before_count > 0)
-        TRY(put_one_way(fd, rho, lambda, mu));
-    return fd3d_gpu_core_model(o, fd, lambda, mu);
+    const int last = o->grid.nz - p->first;
+    TRY(put_planes(o, p->first, p->planes, o->grid.m.rho, p->rho, FD3D_GPU_IN));
+    TRY(put_planes(o, p->first, p->planes, o->grid.m.lambda, p->lambda, FD3D_GPU_IN));
+    TRY(put_planes(o, p->first, p->planes, o->grid.m.imu, p->mu, FD3D_GPU_INVERTED));
+    if (o->before_count > 0 && last >= 0 && last < p->planes)
+        TRY(put_one_way(fd, p, last));
+    return fd3d_gpu_core_model(o, fd, p);
 }
 
 // Kernels get the mechanisms by value, and so do graphs.
@@ -58,8 +59,8 @@ int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
             o->grid.strength[p][m] = fd->y[p][m];
         o->grid.stiff[m] = fd->stiff[m];
     }
-    TRY(put_volume(o, o->grid.m.qp, qp, FD3D_GPU_IN));
-    return put_volume(o, o->grid.m.qs, qs, FD3D_GPU_IN);
+    TRY(put_planes(o, 0, o->grid.nz + 2, o->grid.m.qp, qp, FD3D_GPU_IN));
+    return put_planes(o, 0, o->grid.nz + 2, o->grid.m.qs, qs, FD3D_GPU_IN);
 }
 
 int fd3d_gpu_pml(handle *h) {
