@@ -10,12 +10,16 @@
  *
  *   medium    cell volumes rho, lambda, mu, slab after slab (and q of P and S), with a ring of one cell. It may average
  *             them as it goes or keep the averages: d3_buoyancy, d3_shear_modulus, d3_mean4 say what they are. sxz and
- * syz have mu = 0 in row 0 under a free surface. In fd->cfg the sides' kinds say where the subdomain ends. velocity
- * first fills the halo of the stresses behind sides that are its own (free, periodic, one-way; outside is 0 for good),
- * in part 0 or 1; then updates the cells of the part, adds the sources of velocities there. stress    likewise: halo of
- * the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers and the map. ahead     or
- * null: of n steps, or fewer, does what needs nothing of neighbours; velocity and stress, called for each of these
- * steps, then do the rest of a half step in part 0 or 1.
+ *             syz have mu = 0 in row 0 under a free surface. The sides' kinds in fd->cfg say where the subdomain ends.
+ *
+ *   velocity  first fills the halo of the stresses behind sides that are its own (free, periodic, one-way; outside is 0
+ *             for good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there.
+ *
+ *   stress    likewise: halo of the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers
+ *             and the map.
+ *
+ *   ahead     or null: of n steps, or fewer, does what needs nothing of neighbours; velocity and stress, called for
+ *             each of these steps, then do the rest of a half step in part 0 or 1.
  */
 #pragma once
 
