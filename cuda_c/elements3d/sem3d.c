@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -77,6 +78,8 @@ void *sem3d_new(const char *name, const sem3d_cfg *cfg) {
 }
 
 /* --- elements ------------------------------------------------------------------------------------------------ */
+
+int sem3d_threads(const sem3d *fd) { return fd->cfg.threads > 0 ? fd->cfg.threads : omp_get_max_threads(); }
 
 static int check_bricks(const sem3d_cfg *c, const int *brick) {
     REQUIRE(brick[0] == 0 && brick[c->bricks] == c->elements, "bricks of elements %d..%d, must be 1..%d", brick[0] + 1,

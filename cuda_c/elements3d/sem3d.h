@@ -153,6 +153,7 @@ enum { SEM3D_RIM, SEM3D_INSIDE, SEM3D_SHARED, SEM3D_PARTS }; /* bricks that give
 
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
+int sem3d_threads(const sem3d *fd);                       /* that set it up */
 int sem3d_make_ways(sem3d *fd, const sem3d_given *given); /* after sem3d_make_order */
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
 int sem3d_make_mass(sem3d *fd, const sem3d_given *given);                  /* gain, loudness */

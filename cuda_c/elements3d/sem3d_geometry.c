@@ -45,6 +45,8 @@ static void indices(int p, int at[3]) {
 void sem_shapes_of(sem_shapes *s, int per) {
     s->per = per;
     for (int p = 0; p < SEM_POINTS; p++)
+        s->weight[p] = sem_point_weight(p);
+    for (int p = 0; p < SEM_POINTS; p++)
         for (int n = 0; n < per && per == SEM_NODES; n++) {
             int at[3];
             double v[3], d[3];
@@ -65,16 +67,17 @@ void sem_cofactors(const double (*x)[3], sem_place *at) {
     at->det = x[0][0] * at->a[0][0] + x[0][1] * at->a[0][1] + x[0][2] * at->a[0][2];
 }
 
-/* dx/dxi_d at point p of a trilinear map. */
-static void trilinear_slopes(double b[8][3], int p, double x[3][3]) {
-    int at[3];
-    indices(p, at);
-    const double xi = sem_gll[at[0]], eta = sem_gll[at[1]], zeta = sem_gll[at[2]];
-    for (int c = 0; c < 3; c++) {
-        x[0][c] = b[1][c] + b[4][c] * eta + (b[6][c] + b[7][c] * eta) * zeta;
-        x[1][c] = b[2][c] + b[4][c] * xi + (b[5][c] + b[7][c] * xi) * zeta;
-        x[2][c] = b[3][c] + b[5][c] * eta + (b[6][c] + b[7][c] * eta) * xi;
-    }
+/* dx/dxi_d of a trilinear map, which is the same along xi_d: at (eta,zeta), (xi,zeta), (eta,xi). */
+static void trilinear_slopes(const double *corner, double x[3][SEM_FACE][3]) {
+    static const int of[3][4] = {{1, 4, 6, 7}, {2, 4, 5, 7}, {3, 5, 6, 7}};
+    double b[8][3];
+    sem_trilinear(corner, b);
+    for (int d = 0; d < 3; d++)
+        for (int n = 0; n < SEM_FACE; n++) {
+            const double one = sem_gll[n % SEM_ALONG], other = sem_gll[n / SEM_ALONG];
+            for (int c = 0; c < 3; c++)
+                x[d][n][c] = b[of[d][0]][c] + b[of[d][1]][c] * one + (b[of[d][2]][c] + b[of[d][3]][c] * one) * other;
+        }
 }
 
 static void slopes(const sem_shapes *s, const double *corner, int p, double x[3][3]) {
@@ -85,18 +88,46 @@ static void slopes(const sem_shapes *s, const double *corner, int p, double x[3]
                 x[d][c] += s->slope[p][n][d] * corner[3 * n + c];
 }
 
+/* dx/dxi at point p of a trilinear map. */
+static void slopes_at(double face[3][SEM_FACE][3], int p, double x[3][3]) {
+    const int i = p % SEM_ALONG, j = p / SEM_ALONG % SEM_ALONG, k = p / SEM_FACE;
+    memcpy(x[0], face[0][j + SEM_ALONG * k], sizeof x[0]);
+    memcpy(x[1], face[1][i + SEM_ALONG * k], sizeof x[1]);
+    memcpy(x[2], face[2][j + SEM_ALONG * i], sizeof x[2]);
+}
+
 void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]) {
-    double b[8][3];
+    double face[3][SEM_FACE][3], x[3][3];
     if (s->per == 8)
-        sem_trilinear(corner, b);
+        trilinear_slopes(corner, face);
     for (int p = 0; p < SEM_POINTS; p++) {
-        double x[3][3];
         if (s->per == 8)
-            trilinear_slopes(b, p, x);
+            slopes_at(face, p, x);
         else
             slopes(s, corner, p, x);
         sem_cofactors((const double(*)[3])x, &place[p]);
     }
+}
+
+void sem_determinants(const sem_shapes *s, const double *corner, double det[SEM_POINTS]) {
+    double face[3][SEM_FACE][3];
+    if (s->per != 8) {
+        sem_place place[SEM_POINTS];
+        sem_places(s, corner, place);
+        for (int p = 0; p < SEM_POINTS; p++)
+            det[p] = place[p].det;
+        return;
+    }
+    trilinear_slopes(corner, face);
+    for (int k = 0; k < SEM_ALONG; k++)
+        for (int j = 0; j < SEM_ALONG; j++)
+            for (int i = 0; i < SEM_ALONG; i++) {
+                const double *x = face[0][j + SEM_ALONG * k], *u = face[1][i + SEM_ALONG * k],
+                             *v = face[2][j + SEM_ALONG * i];
+                det[i + SEM_ALONG * j + SEM_FACE * k] = x[0] * (u[1] * v[2] - u[2] * v[1]) +
+                                                        x[1] * (u[2] * v[0] - u[0] * v[2]) +
+                                                        x[2] * (u[0] * v[1] - u[1] * v[0]);
+            }
 }
 
 double sem_point_weight(int p) {
@@ -148,14 +179,14 @@ void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double ar
 /* --- trilinear maps ------------------------------------------------------------------------------------------ */
 
 void sem_trilinear(const double *corner, double b[8][3]) {
-    for (int n = 0; n < 8; n++)
-        for (int c = 0; c < 3; c++) {
-            b[n][c] = 0;
-            for (int m = 0; m < 8; m++) {
-                const int x = node[m][0], y = node[m][1], z = node[m][2];
-                b[n][c] += (const int[]){1, x, y, z, x * y, y * z, x * z, x * y * z}[n] * corner[3 * m + c] / 8;
-            }
-        }
+    memset(b, 0, 8 * sizeof b[0]);
+    for (int m = 0; m < 8; m++) {
+        const int x = node[m][0], y = node[m][1], z = node[m][2];
+        const double of[8] = {1, x, y, z, x * y, y * z, x * z, x * y * z};
+        for (int n = 0; n < 8; n++)
+            for (int c = 0; c < 3; c++)
+                b[n][c] += of[n] * corner[3 * m + c] / 8;
+    }
 }
 
 int sem_is_affine(const double *corner, double most) {

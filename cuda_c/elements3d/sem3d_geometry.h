@@ -11,9 +11,10 @@ enum { SEM_ALONG = 5, SEM_FACE = 25, SEM_POINTS = 125, SEM_SIDES = 6, SEM_NODES 
 extern const double sem_gll[SEM_ALONG], sem_weight[SEM_ALONG]; /* points, weights */
 extern const double sem_slope[SEM_ALONG][SEM_ALONG];           /* [i][j] of polynomial j at point i */
 
-/* Derivatives of the functions of 27 nodes along xi, eta, zeta at the points; 8 need none. */
+/* Weights of the points, and derivatives of the functions of 27 nodes along xi, eta, zeta there; 8 need none. */
 typedef struct sem_shapes {
-    int per; /* nodes: 8, or 27 */
+    int per;                   /* nodes: 8, or 27 */
+    double weight[SEM_POINTS]; /* sem_point_weight */
     double slope[SEM_POINTS][SEM_NODES][3];
 } sem_shapes;
 
@@ -25,8 +26,9 @@ typedef struct sem_place {
     double a[3][3], det;
 } sem_place;
 
-void sem_cofactors(const double (*x)[3], sem_place *at);                                 /* x[d]: dx/dxi_d */
-void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]); /* corner(3,per) [m] */
+void sem_cofactors(const double (*x)[3], sem_place *at);                                  /* x[d]: dx/dxi_d */
+void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]);  /* corner(3,per) [m] */
+void sem_determinants(const sem_shapes *s, const double *corner, double det[SEM_POINTS]); /* theirs alone */
 
 double sem_point_weight(int point); /* of the volume: the product of three */
 

@@ -1,6 +1,5 @@
 /* Masses of points, absorbing sides and contacts: sums over elements in double, in their order. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "err.h"
@@ -30,14 +29,13 @@ static int place_of(const sem3d *fd, const sem3d_given *g, size_t element, int p
  * element is inside out, or -1. */
 static int element_mass(const sem3d *fd, const sem3d_given *g, size_t e, double mass[SEM_POINTS], double *loudness) {
     const sem3d_cfg *c = &fd->cfg;
-    sem_place place[SEM_POINTS];
-    double volume = 0, loudest = 0;
+    double det[SEM_POINTS], volume = 0, loudest = 0;
     int wrong = -1;
-    sem_places(fd->shapes, sem3d_corner(fd, g, e), place);
+    sem_determinants(fd->shapes, sem3d_corner(fd, g, e), det);
     for (int p = 0; p < SEM_POINTS; p++) {
-        const double v = sem_point_weight(p) * place[p].det, rho = sem3d_medium(c, g->rho, e, p),
+        const double v = fd->shapes->weight[p] * det[p], rho = sem3d_medium(c, g->rho, e, p),
                      k = sem3d_medium(c, g->lambda, e, p);
-        if (!(place[p].det > 0) || !isfinite(place[p].det))
+        if (!(det[p] > 0) || !isfinite(det[p]))
             wrong = p;
         mass[p] = is_solid(fd, e) ? v * rho : v / k;
         volume += v;
@@ -48,28 +46,67 @@ static int element_mass(const sem3d *fd, const sem3d_given *g, size_t e, double 
     return wrong;
 }
 
-static int sum_masses(sem3d *fd, const sem3d_given *g, double *sum, double *part) {
-    const size_t elements = (size_t)fd->cfg.elements;
+/* What a brick knows of a point of an element: its place where the brick alone has it, else -1 less its place among
+ * all outer points of bricks. */
+static int known(const sem3d *fd, const sem3d_brick *k, size_t element, int p) {
+    const int local = fd->order.local[element * SEM_POINTS + (size_t)p];
+    return local < k->inners ? k->inner + local : -1 - (k->outer + local - k->inners);
+}
+
+typedef struct masses {
+    double *sum;  /* (points) */
+    double *part; /* (125,CHUNK) of elements from `from` on */
     double loudness[CHUNK];
     int wrong[CHUNK];
-    const int threads = fd->cfg.threads > 0 ? fd->cfg.threads : omp_get_max_threads();
-    fd->loudness = 0;
-    for (size_t from = 0; from < elements; from += CHUNK) {
-        const int n = elements - from < CHUNK ? (int)(elements - from) : CHUNK;
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int m = 0; m < n; m++)
-            wrong[m] = element_mass(fd, g, from + (size_t)m, part + m * SEM_POINTS, &loudness[m]);
-        for (int m = 0; m < n; m++) {
-            REQUIRE(wrong[m] < 0,
-                    "element %zu has no positive Jacobian at its point %d: it is inside out or degenerate",
-                    from + (size_t)m + 1, wrong[m] + 1);
-            fd->loudness = fmaxf(fd->loudness, (float)loudness[m]);
-            for (int p = 0; p < SEM_POINTS; p++) {
-                const int at = place_of(fd, g, from + (size_t)m, p);
-                if (at != SEM3D_ELSEWHERE)
-                    sum[at] += part[m * SEM_POINTS + p];
-            }
+    size_t from;
+} masses;
+
+/* Masses of a brick's elements, summed where no other brick has the point. */
+static void brick_masses(const sem3d *fd, const sem3d_given *g, masses *m, const sem3d_brick *k) {
+    for (size_t e = (size_t)k->first; e < (size_t)k->last; e++) {
+        double *part = m->part + (e - m->from) * SEM_POINTS;
+        m->wrong[e - m->from] = element_mass(fd, g, e, part, &m->loudness[e - m->from]);
+        for (int p = 0; p < SEM_POINTS && k->inners > 0; p++) {
+            const int at = known(fd, k, e, p);
+            if (at >= 0)
+                m->sum[at] += part[p];
         }
+    }
+}
+
+/* The others, element after element. */
+static int shared_masses(sem3d *fd, const sem3d_given *g, masses *m, const sem3d_brick *k) {
+    for (size_t e = (size_t)k->first; e < (size_t)k->last; e++) {
+        const double *part = m->part + (e - m->from) * SEM_POINTS;
+        REQUIRE(m->wrong[e - m->from] < 0,
+                "element %zu has no positive Jacobian at its point %d: it is inside out or degenerate", e + 1,
+                m->wrong[e - m->from] + 1);
+        fd->loudness = fmaxf(fd->loudness, (float)m->loudness[e - m->from]);
+        for (int p = 0; p < SEM_POINTS; p++) {
+            if (g->at[e * SEM_POINTS + (size_t)p] == SEM3D_ELSEWHERE)
+                continue;
+            const int at = known(fd, k, e, p);
+            if (at < 0)
+                m->sum[fd->order.outer[-1 - at]] += part[p];
+        }
+    }
+    return 0;
+}
+
+/* Some bricks at a time, whose elements are made side by side. */
+static int sum_masses(sem3d *fd, const sem3d_given *g, masses *m) {
+    const sem3d_brick *brick = fd->order.brick;
+    const int threads = sem3d_threads(fd);
+    fd->loudness = 0;
+    for (int from = 0, to; from < g->bricks; from = to) {
+        m->from = (size_t)brick[from].first;
+        for (to = from + 1; to < g->bricks && (size_t)brick[to].last - m->from <= CHUNK; to++)
+            ;
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int b = from; b < to; b++)
+            brick_masses(fd, g, m, &brick[b]);
+        for (int b = from; b < to; b++)
+            TRY(shared_masses(fd, g, m, &brick[b]));
     }
     return 0;
 }
@@ -85,24 +122,23 @@ static void hold_free(sem3d *fd, const sem3d_given *g) {
             }
 }
 
-static int make_gain(sem3d *fd, const sem3d_given *g, double *sum, double *part) {
+static int make_gain(sem3d *fd, const sem3d_given *g, masses *m) {
     const size_t points = (size_t)fd->cfg.points;
     TRY(host_alloc(&fd->h.memory, &fd->gain, points, sizeof(float), "masses"));
-    TRY(sum_masses(fd, g, sum, part));
+    TRY(host_alloc(&fd->h.memory, &m->sum, points, sizeof *m->sum, "masses"));
+    TRY(host_alloc(&fd->h.memory, &m->part, (size_t)CHUNK * SEM_POINTS, sizeof *m->part, "masses"));
+    TRY(sum_masses(fd, g, m));
     for (size_t p = 0; p < points; p++)
-        fd->gain[p] = (float)(fd->cfg.dt / sum[p]);
+        fd->gain[p] = (float)(fd->cfg.dt / m->sum[p]);
     hold_free(fd, g);
     return 0;
 }
 
 int sem3d_make_mass(sem3d *fd, const sem3d_given *given) {
-    host_pool *m = &fd->h.memory;
-    double *sum = NULL, *part = NULL;
-    int rc = host_alloc(m, &sum, (size_t)fd->cfg.points, sizeof *sum, "masses") ||
-             host_alloc(m, &part, (size_t)CHUNK * SEM_POINTS, sizeof *part, "masses");
-    rc = rc || make_gain(fd, given, sum, part);
-    host_release(m, &sum);
-    host_release(m, &part);
+    masses m = {.sum = NULL, .part = NULL};
+    const int rc = make_gain(fd, given, &m);
+    host_release(&fd->h.memory, &m.sum);
+    host_release(&fd->h.memory, &m.part);
     return rc;
 }
 
@@ -321,7 +357,7 @@ static void sort_solid(const sem3d *fd, int *first) {
     const sem3d_sides *s = &fd->sides;
     for (int k = s->contacts - 1; k >= 0; k--)
         first[s->solid[k]] = k + 1;
-    for (int p = 0, n = 0; p < fd->cfg.solid_points; p++)
+    for (int p = 0, n = 0; n < s->contacts; p++)
         if (first[p]) {
             s->solid_at[n] = p;
             s->of_solid[n++] = first[p] - 1;
@@ -362,14 +398,15 @@ static int make_contacts(sem3d *fd, const sem3d_given *g, int *partner, double *
 
 int sem3d_make_sides(sem3d *fd, const sem3d_given *given) {
     host_pool *m = &fd->h.memory;
-    const size_t points = (size_t)fd->cfg.points, fluid = points - (size_t)fd->cfg.solid_points;
+    const size_t points = (size_t)fd->cfg.points, fluid = points - (size_t)fd->cfg.solid_points,
+                 solid = fd->cfg.contacts > 0 ? points - fluid : 0;
     int *number = NULL, *partner = NULL, *first = NULL;
     double *area = NULL;
     int rc = host_alloc(m, &number, points, sizeof *number, "absorbing sides") || make_drags(fd, given, number);
     host_release(m, &number);
     rc = rc || host_alloc(m, &partner, fluid, sizeof *partner, "contacts") ||
          host_alloc(m, &area, 3 * fluid, sizeof *area, "contacts") ||
-         host_alloc(m, &first, points, sizeof *first, "contacts") || make_contacts(fd, given, partner, area, first);
+         host_alloc(m, &first, solid, sizeof *first, "contacts") || make_contacts(fd, given, partner, area, first);
     host_release(m, &partner);
     host_release(m, &area);
     host_release(m, &first);

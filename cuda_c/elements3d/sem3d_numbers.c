@@ -1,10 +1,6 @@
 /* Geometry, medium and attenuation of elements in the order of kernels on a GPU. */
 #include "sem3d_numbers.h"
 
-#include <omp.h>
-
-static int threads_of(const sem3d *fd) { return fd->cfg.threads > 0 ? fd->cfg.threads : omp_get_max_threads(); }
-
 size_t sem3d_geometry_size(sem3d_shape shape) {
     return shape == SEM3D_STORED ? (size_t)SEM3D_COFACTORS * SEM3D_PADDED : SEM3D_MAP;
 }
@@ -79,7 +75,7 @@ void sem3d_fill(const sem3d *fd, const sem3d_given *given, sem3d_shape shape, in
                 float *medium) {
     const size_t numbers = sem3d_geometry_size(shape),
                  media = sem3d_medium_size(&fd->cfg, shape, from >= fd->cfg.solid);
-#pragma omp parallel for schedule(static) num_threads(threads_of(fd))
+#pragma omp parallel for schedule(static) num_threads(sem3d_threads(fd))
     for (int e = from; e < to; e++) {
         float *x = geometry + (size_t)(e - from) * numbers, *m = medium + (size_t)(e - from) * media;
         if (shape == SEM3D_STORED)
@@ -95,7 +91,7 @@ void sem3d_fill_shares(const sem3d *fd, const float *decay, const float *bulk, c
                        float *share) {
     const int mechanisms = fd->cfg.mechanisms, shares = fd->cfg.shares, step = shares == 1 ? 1 : SEM3D_PADDED;
     const size_t each = sem3d_share_size(&fd->cfg);
-#pragma omp parallel for schedule(static) num_threads(threads_of(fd))
+#pragma omp parallel for schedule(static) num_threads(sem3d_threads(fd))
     for (int e = from; e < to; e++)
         for (int m = 0; m < mechanisms; m++)
             for (int p = 0; p < shares; p++) {

@@ -1,170 +1,233 @@
 /* The order of points: of the solid those inside bricks, then those that bricks share, then of the fluid likewise. */
-#include <stdlib.h>
+#include <omp.h>
 #include <string.h>
 
 #include "err.h"
 #include "sem3d.h"
 
-enum { NOWHERE = -1, SHARED = -2, MET = -2 };
+enum { NOWHERE = -1, SHARED = -2, FIRST = -2 };
 
-/* The brick that alone has a point; of one that several have, or that another piece has too, SHARED less the last of
- * these. */
-static void find_owners(const sem3d *fd, const sem3d_given *g, int *owner) {
+/* What is known of points and bricks. Before it has its place a point has FIRST less the first brick that has it. */
+typedef struct found {
+    int *owner; /* (points) the brick that alone has a point; of one that several have, or that another piece has too,
+                   SHARED less the last of these */
+    int *met;   /* (bricks) points of each */
+    int *next;  /* (bricks) place of the next shared point of which each is the first brick */
+} found;
+
+static void find_owners(sem3d *fd, const sem3d_given *g, found *f) {
     const sem3d_pieces *pieces = &fd->pieces;
+    sem3d_order *o = &fd->order;
     for (int p = 0; p < fd->cfg.points; p++)
-        owner[p] = NOWHERE;
+        f->owner[p] = o->place[p] = NOWHERE;
     for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
             if (g->at[m] == SEM3D_ELSEWHERE)
                 continue;
-            int *of = &owner[g->at[m]];
-            const int alone = (*of == NOWHERE || *of == b) && !sem3d_elsewhere(fd, b);
-            *of = alone ? b : SHARED - b;
+            int *of = &f->owner[g->at[m]];
+            if (*of == b || *of == SHARED - b)
+                continue;
+            f->met[b]++;
+            if (*of == NOWHERE)
+                o->place[g->at[m]] = FIRST - b;
+            *of = *of == NOWHERE && !sem3d_elsewhere(fd, b) ? b : SHARED - b;
         }
     for (int m = 0; pieces->ways > 0 && m < pieces->start[pieces->ways]; m++) {
-        int *of = &owner[pieces->point[m]];
+        int *of = &f->owner[pieces->point[m]];
         *of = *of >= 0 ? SHARED - *of : *of;
     }
+    for (int p = 0; p < fd->cfg.points; p++)
+        if (f->owner[p] >= 0)
+            o->brick[f->owner[p]].inners++;
+        else if (f->owner[p] != NOWHERE)
+            f->next[FIRST - o->place[p]]++;
 }
 
-static void put(sem3d_order *o, int point, int *next) {
-    if (o->place[point] != NOWHERE)
-        return;
-    o->place[point] = *next;
-    o->point[(*next)++] = point;
-}
-
-/* A shared point, and how it is sorted: by the last brick that has it, then as it comes. */
-typedef struct seen {
-    int last, turn, point;
-} seen;
-
-static int by_last(const void *a, const void *b) {
-    const seen *x = a, *y = b;
-    const int less = x->last != y->last ? x->last < y->last : x->turn < y->turn;
-    return less ? -1 : 1;
-}
-
-/* Shared points that brick b is the first to have: those of a face follow each other, so that both bricks find them so.
- */
-static void place_shared(sem3d_order *o, const sem3d_given *g, const int *owner, int b, seen *met, int *next) {
-    int n = 0;
-    for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
-        const int point = g->at[m];
-        if (point == SEM3D_ELSEWHERE || o->place[point] != NOWHERE)
-            continue;
-        o->place[point] = MET;
-        met[n] = (seen){SHARED - owner[point], n, point};
-        n++;
-    }
-    qsort(met, (size_t)n, sizeof *met, by_last);
-    for (int k = 0; k < n; k++) {
-        o->place[met[k].point] = NOWHERE;
-        put(o, met[k].point, next);
-    }
-}
-
-/* Places of one phase, whose bricks are from .. to-1; met: room for the points of a brick. */
-static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, int from, int to, seen *met, int *next,
-                        int *shared) {
+/* Where the points of the bricks from .. to-1, those of a phase, begin. */
+static void part_phase(sem3d_order *o, found *f, int from, int to, int *next, int *shared) {
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
-        for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++)
-            if (g->at[m] >= 0 && owner[g->at[m]] == b)
-                put(o, g->at[m], next);
-        o->brick[b].inners = *next - o->brick[b].inner;
+        *next += o->brick[b].inners;
     }
     *shared = *next;
-    for (int b = from; b < to; b++)
-        place_shared(o, g, owner, b, met, next);
+    for (int b = from; b < to; b++) {
+        const int firsts = f->next[b];
+        f->next[b] = *next;
+        *next += firsts;
+    }
 }
 
-static int place_points(sem3d *fd, const sem3d_given *g) {
+/* Where those of all bricks begin, and their outer ones among all. */
+static int part_bricks(sem3d *fd, const sem3d_given *g, found *f) {
     sem3d_order *o = &fd->order;
     const sem3d_cfg *c = &fd->cfg;
-    int *owner = NULL, next = 0;
-    seen *met = NULL;
-    TRY(host_alloc(&fd->h.memory, &owner, (size_t)c->points, sizeof *owner, "order of points"));
-    TRY(host_alloc(&fd->h.memory, &met, SEM3D_BRICK * SEM_POINTS, sizeof *met, "order of points"));
-    find_owners(fd, g, owner);
-    for (int p = 0; p < c->points; p++)
-        o->place[p] = NOWHERE;
-    for (int b = 0; b < g->bricks; b++)
-        o->brick[b].elsewhere = sem3d_elsewhere(fd, b);
+    int next = 0;
     o->solid_bricks = 0;
     while (o->solid_bricks < g->bricks && g->brick[o->solid_bricks] < c->solid)
         o->solid_bricks++;
-    place_phase(o, g, owner, 0, o->solid_bricks, met, &next, &o->shared[0]);
+    part_phase(o, f, 0, o->solid_bricks, &next, &o->shared[0]);
     const int solid = next;
-    place_phase(o, g, owner, o->solid_bricks, g->bricks, met, &next, &o->shared[1]);
-    host_release(&fd->h.memory, &met);
-    host_release(&fd->h.memory, &owner);
+    part_phase(o, f, o->solid_bricks, g->bricks, &next, &o->shared[1]);
     REQUIRE(solid == c->solid_points && next == c->points,
             "elements have %d points of solid and %d of fluid, of %d and %d: all must belong to an element", solid,
             next - solid, c->solid_points, c->points - c->solid_points);
-    return 0;
+    o->outers = 0;
+    for (int b = 0; b < g->bricks; b++) {
+        sem3d_brick *k = &o->brick[b];
+        k->elsewhere = sem3d_elsewhere(fd, b);
+        k->first = g->brick[b];
+        k->last = g->brick[b + 1];
+        k->outers = f->met[b] - k->inners;
+        k->outer = o->outers;
+        o->outers += k->outers;
+    }
+    return host_alloc(&fd->h.memory, &o->outer, (size_t)o->outers, sizeof(int), "order of points");
 }
 
-static int rising(const void *a, const void *b) {
-    const int *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+/* --- bricks, side by side ---------------------------------------------------------------------------------------- */
+
+/* Numbers that are put in order by `key`. */
+typedef struct keyed {
+    unsigned key;
+    int number;
+} keyed;
+
+/* Room of a thread for the points of a brick. */
+typedef struct desk {
+    keyed *met, *spare;
+    int *rank, *seat; /* seat: a table of points by their places, which of `met` sits there, from 1 */
+} desk;
+
+enum { DIGIT = 8, DIGITS = 1 << DIGIT };
+
+/* By the lowest digit, then the next ...; what has the same key stays as it came. */
+static void sort_keys(keyed *x, keyed *spare, int n) {
+    unsigned differ = 0;
+    for (int m = 1; m < n; m++)
+        differ |= x[m].key ^ x[0].key;
+    for (int shift = 0; shift < 32; shift += DIGIT) {
+        int place[DIGITS] = {0}, next = 0;
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
+        for (int m = 0; m < n; m++)
+            place[x[m].key >> shift & (DIGITS - 1)]++;
+        for (int d = 0; d < DIGITS; d++) {
+            const int count = place[d];
+            place[d] = next;
+            next += count;
+        }
+        for (int m = 0; m < n; m++)
+            spare[place[x[m].key >> shift & (DIGITS - 1)]++] = x[m];
+        memcpy(x, spare, (size_t)n * sizeof *x);
+    }
 }
 
-/* The shared points of a brick, rising; `outer` grows by them, or they are only counted where it is null. */
-static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, int next) {
-    sem3d_brick *k = &o->brick[b];
-    k->first = g->brick[b];
-    k->last = g->brick[b + 1];
-    k->outer = next;
-    for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
+static void place_inner(sem3d_order *o, const sem3d_given *g, const found *f, int b) {
+    int next = o->brick[b].inner;
+    for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
+        const int point = g->at[m];
+        if (point == SEM3D_ELSEWHERE || f->owner[point] != b || o->place[point] >= 0)
+            continue;
+        o->place[point] = next;
+        o->point[next++] = point;
+    }
+}
+
+/* A shared point's place is written by the thread of its first brick alone, and looked at by others. */
+static int peek(const int *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+
+static void poke(int *at, int value) { __atomic_store_n(at, value, __ATOMIC_RELAXED); }
+
+/* Shared points that brick b is the first to have, by the last brick that has each, then as they come: those of a face
+ * follow each other, so that both bricks find them so. */
+static void place_shared(sem3d_order *o, const sem3d_given *g, const found *f, int b, desk *d) {
+    int n = 0;
+    for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
+        const int point = g->at[m];
+        if (point == SEM3D_ELSEWHERE || f->owner[point] >= 0 || peek(&o->place[point]) != FIRST - b)
+            continue;
+        poke(&o->place[point], NOWHERE); /* met once */
+        d->met[n++] = (keyed){(unsigned)(SHARED - f->owner[point]), point};
+    }
+    sort_keys(d->met, d->spare, n);
+    for (int k = 0; k < n; k++) {
+        poke(&o->place[d->met[k].number], f->next[b] + k);
+        o->point[f->next[b] + k] = d->met[k].number;
+    }
+}
+
+/* The seat of a place in a table of 2**bits, or a free one where it is to sit. */
+static int *seat_of(const desk *d, int place, int bits) {
+    const unsigned mask = (1u << bits) - 1;
+    unsigned s = (unsigned)place * 2654435769u >> (32 - bits);
+    while (d->seat[s] > 0 && d->met[d->seat[s] - 1].key != (unsigned)place)
+        s = (s + 1) & mask;
+    return &d->seat[s];
+}
+
+static int bits_for(int points) { return 33 - __builtin_clz((unsigned)points); }
+
+/* Outer points of a brick, rising, and the numbers of all in it. */
+static void number_brick(sem3d_order *o, const sem3d_given *g, int b, desk *d) {
+    const sem3d_brick *k = &o->brick[b];
+    const size_t from = (size_t)k->first * SEM_POINTS, to = (size_t)k->last * SEM_POINTS;
+    const int bits = bits_for(k->outers + 1);
+    int n = 0;
+    memset(d->seat, 0, sizeof(int) << bits);
+    for (size_t m = from; m < to; m++) {
         if (g->at[m] == SEM3D_ELSEWHERE)
             continue;
-        const int p = o->place[g->at[m]];
-        if ((p >= k->inner && p < k->inner + k->inners) || stamp[p] == b + 1)
-            continue;
-        stamp[p] = b + 1;
-        if (o->outer != NULL)
-            o->outer[next] = p;
-        next++;
-    }
-    k->outers = next - k->outer;
-    return next;
-}
-
-/* Numbers of points in their bricks. */
-static void number_brick(sem3d_order *o, const sem3d_given *g, int b, int *number) {
-    const sem3d_brick *k = &o->brick[b];
-    qsort(o->outer + k->outer, (size_t)k->outers, sizeof(int), rising);
-    for (int n = 0; n < k->outers; n++)
-        number[o->outer[k->outer + n]] = k->inners + n;
-    if (k->elsewhere)
-        return; /* nothing is computed there */
-    for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
         const int p = o->place[g->at[m]], inner = p >= k->inner && p < k->inner + k->inners;
-        o->local[m] = (uint16_t)(inner ? p - k->inner : number[p]);
+        int *seat = inner ? NULL : seat_of(d, p, bits);
+        if (!inner && *seat == 0) {
+            d->met[n] = (keyed){(unsigned)p, n};
+            *seat = ++n;
+        }
+        o->local[m] = (uint16_t)(inner ? p - k->inner : k->inners + *seat - 1);
     }
+    sort_keys(d->met, d->spare, n);
+    for (int m = 0; m < n; m++) {
+        o->outer[k->outer + m] = (int)d->met[m].key;
+        d->rank[d->met[m].number] = m;
+    }
+    for (size_t m = from; m < to; m++)
+        if (g->at[m] != SEM3D_ELSEWHERE && o->local[m] >= k->inners)
+            o->local[m] = (uint16_t)(k->inners + d->rank[o->local[m] - k->inners]);
 }
 
-static int number_bricks(sem3d *fd, const sem3d_given *g) {
+/* Numbers of a thread's desk, for bricks of so many points that others have too. */
+static size_t desk_size(int most) { return 5 * (size_t)most + (1ul << bits_for(most + 1)); }
+
+static desk desk_at(int *numbers, int most) {
+    keyed *met = (keyed *)(void *)numbers;
+    return (desk){met, met + most, numbers + 4 * most, numbers + 5 * most};
+}
+
+static int place_points(sem3d *fd, const sem3d_given *g, const found *f) {
     sem3d_order *o = &fd->order;
-    int *stamp = NULL, *number = NULL;
-    const size_t points = (size_t)fd->cfg.points;
-    TRY(host_alloc(&fd->h.memory, &number, points, sizeof *number, "order of points"));
-    host_release(&fd->h.memory, &o->outer);
-    for (int pass = 0; pass < 2; pass++) {
-        TRY(host_alloc(&fd->h.memory, &stamp, points, sizeof *stamp, "order of points"));
-        o->outers = 0;
-        for (int b = 0; b < g->bricks; b++)
-            o->outers = list_outers(o, g, b, stamp, o->outers);
-        if (pass == 0)
-            TRY(host_alloc(&fd->h.memory, &o->outer, (size_t)o->outers, sizeof(int), "order of points"));
-    }
+    const int threads = sem3d_threads(fd);
+    int most = 0, *numbers = NULL;
     for (int b = 0; b < g->bricks; b++)
-        number_brick(o, g, b, number);
-    host_release(&fd->h.memory, &stamp);
-    host_release(&fd->h.memory, &number);
+        most = o->brick[b].outers > most ? o->brick[b].outers : most;
+    const size_t size = (desk_size(most) + 15) / 16 * 16;
+    TRY(host_alloc(&fd->h.memory, &numbers, (size_t)threads * size, sizeof(int), "order of points"));
+#pragma omp parallel num_threads(threads)
+    {
+        desk d = desk_at(numbers + (size_t)omp_get_thread_num() * size, most);
+#pragma omp for schedule(static)
+        for (int b = 0; b < g->bricks; b++) {
+            place_inner(o, g, f, b);
+            place_shared(o, g, f, b, &d);
+        }
+#pragma omp for schedule(static)
+        for (int b = 0; b < g->bricks; b++)
+            number_brick(o, g, b, &d);
+    }
+    host_release(&fd->h.memory, &numbers);
     return 0;
 }
+
+/* --- all --------------------------------------------------------------------------------------------------------- */
 
 /* The number of a shared point among all that are. */
 static int shared_number(const sem3d *fd, int p) {
@@ -187,17 +250,30 @@ static int list_slots(sem3d *fd) {
     return 0;
 }
 
+static int make_places(sem3d *fd, const sem3d_given *given, found *f) {
+    host_pool *m = &fd->h.memory;
+    TRY(host_alloc(m, &f->owner, (size_t)fd->cfg.points, sizeof(int), "order of points"));
+    TRY(host_alloc(m, &f->met, (size_t)given->bricks, sizeof(int), "order of points"));
+    TRY(host_alloc(m, &f->next, (size_t)given->bricks, sizeof(int), "order of points"));
+    find_owners(fd, given, f);
+    TRY(part_bricks(fd, given, f));
+    return place_points(fd, given, f);
+}
+
 int sem3d_make_order(sem3d *fd, const sem3d_given *given) {
     sem3d_order *o = &fd->order;
     host_pool *m = &fd->h.memory;
     const size_t points = (size_t)fd->cfg.points;
+    found f = {NULL, NULL, NULL};
     TRY(host_alloc(m, &o->place, points, sizeof(int), "order of points"));
     TRY(host_alloc(m, &o->point, points, sizeof(int), "order of points"));
     TRY(host_alloc(m, &o->brick, (size_t)given->bricks, sizeof(sem3d_brick), "bricks of elements"));
     TRY(host_alloc(m, &o->local, (size_t)fd->cfg.elements * SEM_POINTS, sizeof(uint16_t), "points of elements"));
-    TRY(place_points(fd, given));
-    TRY(number_bricks(fd, given));
-    return list_slots(fd);
+    const int rc = make_places(fd, given, &f);
+    host_release(m, &f.owner);
+    host_release(m, &f.met);
+    host_release(m, &f.next);
+    return rc || list_slots(fd);
 }
 
 int sem3d_seek(const int *rising, int n, int least) {

@@ -239,12 +239,17 @@ contains
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    type(elements_t) :: elements
+    type(elements_t), allocatable :: unrelaxed
     real(dp) :: nyquist_limit, x(3)
     integer :: e
-    elements = self%elements
-    if (scheme%attenuates) call ElementsUnrelax(elements, scheme%q_band, scheme%q_ref)
-    call ElementsDt(elements, scheme%dt_limit, e)
+    if (scheme%attenuates) then
+      unrelaxed = self%elements
+      call ElementsUnrelax(unrelaxed, scheme%q_band, scheme%q_ref)
+      call ElementsDt(unrelaxed, scheme%dt_limit, e)
+      deallocate (unrelaxed)
+    else
+      call ElementsDt(self%elements, scheme%dt_limit, e)
+    end if
     scheme%worst = self%number(e)
     nyquist_limit = 0.28_dp/scheme%fmax                     ! as of finite differences (scheme.f90)
     scheme%dt = job%dt

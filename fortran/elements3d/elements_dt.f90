@@ -17,7 +17,7 @@ module elements_dt_m
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: FastestIn, TensorOf
   use gll_m, only: gll_d
-  use hexahedron_m, only: Determinant, HexJacobian, hex_node, hex_side_point, Inverse
+  use hexahedron_m, only: Determinant, hex_node, hex_side_point, HexSlopes, Inverse
   use kinds_m, only: dp, i8, sp
   use meetings_m, only: meetings_t, MeetingsMake
   use sem3d_element_m, only: ElementGeometry, FluidForce, SideArea, SolidForce
@@ -103,12 +103,17 @@ contains
     type(elements_t), intent(in) :: elements
     real(dp), allocatable, intent(out) :: rough(:)
     real(dp), allocatable :: k(:, :), m(:, :), stiffness(:), mass(:)
-    integer :: e, from, to, phase
+    real(dp) :: slope(elements%per, 3, 0:8)
+    integer :: e, a, from, to, phase
     allocate (rough(elements%n), k(0:8, elements%n), m(0:8, elements%n))
     allocate (stiffness(maxval(elements%node)), mass(maxval(elements%node)))
+    slope(:, :, 0) = HexSlopes(elements%per, [0.0_dp, 0.0_dp, 0.0_dp])
+    do a = 1, 8
+      slope(:, :, a) = HexSlopes(elements%per, real(hex_node(:, a), dp))
+    end do
     !$omp parallel do
     do e = 1, elements%n
-      call AtCorners(elements, e, k(:, e), m(:, e))
+      call AtCorners(elements, e, slope, k(:, e), m(:, e))
     end do
     do phase = 1, 2
       from = merge(1, elements%solid + 1, phase == 1)
@@ -119,6 +124,7 @@ contains
         stiffness(elements%node(:, e)) = stiffness(elements%node(:, e)) + k(1:, e)
         mass(elements%node(:, e)) = mass(elements%node(:, e)) + m(1:, e)
       end do
+      !$omp parallel do
       do e = from, to
         rough(e) = max(0.0_dp, k(0, e)/m(0, e), maxval(stiffness(elements%node(:, e))/mass(elements%node(:, e))))
         if (any(elements%face(:, e) == face_contact)) rough(e) = 1.5_dp*rough(e)       ! with its springs
@@ -126,20 +132,21 @@ contains
     end do
   end subroutine Screen
 
-  !> Stiffness and mass in the middle of an element (0) and at its corners, up to common factors.
-  pure subroutine AtCorners(elements, e, k, m)
+  !> Stiffness and mass in the middle of an element (0) and at its corners, up to common factors. slope: as of HexSlopes there.
+  pure subroutine AtCorners(elements, e, slope, k, m)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
+    real(dp), intent(in) :: slope(:, :, 0:)
     real(dp), intent(out) :: k(0:8), m(0:8)
-    real(dp) :: jacobian(3, 3), xi(3)
-    integer :: a, i
+    real(dp) :: jacobian(3, 3)
+    integer :: a, i, xi(3)
     do a = 0, 8
       xi = 0
       if (a > 0) xi = hex_node(:, max(a, 1))
-      jacobian = HexJacobian(elements%corner(:, :, e), xi)
+      jacobian = matmul(elements%corner(:, :, e), slope(:, :, a))
       associate (rho => elements%rho(:, e), lambda => elements%lambda(:, e), mu => elements%mu(:, e))
         i = 1
-        if (size(rho) > 1) i = 63 + dot_product([2, 10, 50], nint(xi))
+        if (size(rho) > 1) i = 63 + dot_product([2, 10, 50], xi)
         k(a) = Determinant(jacobian)*sum(Inverse(jacobian)**2)
         m(a) = Determinant(jacobian)
         if (e > elements%solid) then

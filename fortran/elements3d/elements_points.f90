@@ -10,9 +10,16 @@ module elements_points_m
   !> Kinds of points of an element.
   integer, parameter :: on_corner = 1, on_edge = 2, on_side = 3, inside = 4
 
-  !> Place of a point of an element: its corner, edge or side, and its number along the three axes, 0 .. 4.
+  !> Ways through a side: from each of its corners to one or the other of those beside it.
+  integer, parameter :: ways = 8
+
+  integer, parameter :: few = 1000                !< elements that one thread numbers faster than several do
+
+  !> Place of a point of an element: its corner, edge or side, and its number along the three axes, 0 .. 4. On an edge its number
+  !> from the first corner, 1 .. 3; on a side that for each of the ways in which it may be gone through, 1 .. 9.
   type :: place_t
     integer :: on = inside, which = 0, index(3) = 0
+    integer :: edge = 0, side(ways) = 0
   end type place_t
 
 contains
@@ -23,7 +30,7 @@ contains
   !>
   !> Points of solid come first. Of each phase those inside a brick come first, brick after brick, then those that bricks share, in
   !> the order of elements. The points of a contact are in the order of hex_side_point of the fluid's side.
-  pure subroutine ElementsNumber(elements)
+  subroutine ElementsNumber(elements)
     type(elements_t), intent(inout) :: elements
     integer, allocatable :: number(:)
     integer :: ids
@@ -38,12 +45,12 @@ contains
 
   !> Puts into `at` what tells points apart: corners by their nodes, then points on edges, on faces, inside. Finds where elements
   !> meet, and counts the contacts.
-  pure subroutine Identify(elements, ids)
+  subroutine Identify(elements, ids)
     type(elements_t), intent(inout) :: elements
     integer, intent(out) :: ids
     integer, allocatable :: face(:, :), edge(:, :)
     type(place_t) :: place(in_element)
-    integer :: begin(4), from(4, 6), faces, edges, e, p, s
+    integer :: begin(4), way(6), faces, edges, e, p, s
     call MeshFaces(elements%node, face, faces)
     call MeshEdges(elements%node, edge, edges)
     call FindContacts(elements, face, faces)
@@ -55,20 +62,22 @@ contains
     place = Places()
     if (allocated(elements%at)) deallocate (elements%at)
     allocate (elements%at(in_element, elements%n))
+    !$omp parallel do private(way, p, s) if(elements%n > few)
     do e = 1, elements%n
       associate (node => elements%node(:, e))
         do s = 1, 6
-          from(:, s) = Began(hex_side(:, s), node)
+          way(s) = WayThrough(node(hex_side(:, s)))
         end do
         do p = 1, in_element
           associate (w => place(p)%which, at => elements%at(p, e))
             select case (place(p)%on)
             case (on_corner)
               at = node(w)
-            case (on_edge)
-              at = begin(on_edge) + 3*(edge(w, e) - 1) + OnEdge(place(p), node)
+            case (on_edge)                        ! counted from its corner of lower number
+              at = begin(on_edge) + 3*(edge(w, e) - 1) + &
+                   merge(place(p)%edge, 4 - place(p)%edge, node(hex_edge(1, w)) < node(hex_edge(2, w)))
             case (on_side)
-              at = begin(on_side) + 9*(face(w, e) - 1) + OnSide(place(p), from(:, w))
+              at = begin(on_side) + 9*(face(w, e) - 1) + place(p)%side(way(w))
             case default
               at = begin(inside) + 27*(e - 1) + dot_product(place(p)%index - 1, [1, 3, 9]) + 1
             end select
@@ -76,12 +85,13 @@ contains
         end do
       end associate
     end do
+    !$omp end parallel do
   end subroutine Identify
 
   pure function Places() result(place)
     type(place_t) :: place(in_element)
     integer, parameter :: side(22:27) = [5, 6, 4, 2, 1, 3]    !< in the middle of which nodes of HEX27 are
-    integer :: at(3), c, i, j, k
+    integer :: at(3), c, i, j, k, w
     do k = 0, 4
       do j = 0, 4
         do i = 0, 4
@@ -98,9 +108,11 @@ contains
             case (9:20)
               p%on = on_edge
               p%which = c - 8
+              p%edge = Away(p, hex_edge(1, c - 8), hex_edge(2, c - 8))
             case (22:27)
               p%on = on_side
               p%which = side(c)
+              p%side = [(OnSide(p, Corners(hex_side(:, side(c)), w)), w=1, ways)]
             end select
           end associate
         end do
@@ -108,27 +120,21 @@ contains
     end do
   end function Places
 
-  !> 1 .. 3 on an edge, from its corner of lower number.
-  pure integer function OnEdge(place, node)
-    type(place_t), intent(in) :: place
-    integer, intent(in) :: node(8)
-    associate (c => hex_edge(:, place%which))
-      if (node(c(1)) < node(c(2))) then
-        OnEdge = Away(place, c(1), c(2))
-      else
-        OnEdge = Away(place, c(2), c(1))
-      end if
-    end associate
-  end function OnEdge
+  !> The way through a side from its corner of lowest number, first towards the lower one of the two beside it.
+  pure integer function WayThrough(node) result(way)
+    integer, intent(in) :: node(4)
+    integer :: m
+    m = minloc(node, 1)
+    way = merge(m, m + 4, node(1 + modulo(m, 4)) < node(1 + modulo(m + 2, 4)))
+  end function WayThrough
 
-  !> The corners of a side from that of lowest number, first towards the lower one of the two beside it.
-  pure function Began(corner, node) result(c)
-    integer, intent(in) :: corner(4), node(8)
-    integer :: c(4), m
-    m = minloc(node(corner), 1)
-    c = corner(1 + modulo([m - 1, m, m + 1, m + 2], 4))
-    if (node(c(4)) < node(c(2))) c([2, 4]) = c([4, 2])
-  end function Began
+  !> The corners of a side as a way meets them: from corner `way`, or the other way round from corner way - 4.
+  pure function Corners(corner, way) result(c)
+    integer, intent(in) :: corner(4), way
+    integer :: c(4)
+    c = cshift(corner, modulo(way - 1, 4))
+    if (way > 4) c([2, 4]) = c([4, 2])
+  end function Corners
 
   !> 1 .. 9 on a side, along its corners from the first to the second, then towards the last.
   pure integer function OnSide(place, c)
@@ -175,49 +181,60 @@ contains
   end subroutine FindContacts
 
   !> Numbers the points of elements from .. to, on from elements%points: number of each id, 0 where they have no such point.
-  pure subroutine NumberPhase(elements, from, to, number)
+  !> Before it has its number an id has -b, the first brick that has it, less the number of bricks where others have it too.
+  subroutine NumberPhase(elements, from, to, number)
     type(elements_t), intent(inout) :: elements
     integer, intent(in) :: from, to
     integer, intent(out) :: number(:)
-    integer, parameter :: shared = -huge(1)
-    integer :: b, e, p
-    number = 0                                            ! of no brick yet; -b: of brick b
-    b = 1
-    do e = from, to
-      do while (elements%brick(b + 1) <= e)
-        b = b + 1
-      end do
-      do p = 1, in_element
-        associate (mine => number(elements%at(p, e)))
-          if (mine == 0) mine = -b
-          if (mine /= -b) mine = shared
-        end associate
-      end do
-    end do
-    do e = from, to
-      do p = 1, in_element
-        associate (mine => number(elements%at(p, e)))
-          if (mine < 0 .and. mine /= shared) call Take(elements%points, mine)
-        end associate
+    integer, allocatable :: next(:)               !< of each brick, and of the points that each is the first of several to have
+    integer :: bricks, first, b, e, p, i, points
+    number = 0
+    if (to < from) return
+    bricks = size(elements%brick) - 1
+    first = findloc(elements%brick, from, 1)
+    do b = first, bricks
+      if (elements%brick(b) > to) exit
+      do e = elements%brick(b), elements%brick(b + 1) - 1
+        do p = 1, in_element
+          associate (mine => number(elements%at(p, e)))
+            if (mine == 0) then
+              mine = -b
+            else if (mine /= -b .and. mine >= -bricks) then
+              mine = mine - bricks
+            end if
+          end associate
+        end do
       end do
     end do
-    do e = from, to
-      do p = 1, in_element
-        associate (mine => number(elements%at(p, e)))
-          if (mine == shared) call Take(elements%points, mine)
-          elements%at(p, e) = mine
-        end associate
+    allocate (next(2*bricks), source=0)
+    do i = 1, size(number)
+      if (number(i) < 0) next(-number(i)) = next(-number(i)) + 1
+    end do
+    do b = 1, 2*bricks
+      points = next(b)
+      next(b) = elements%points
+      elements%points = elements%points + points
+    end do
+    !$omp parallel do private(e, p, i) schedule(static) if(to - from > few)
+    do b = first, bricks
+      if (elements%brick(b) > to) cycle
+      do e = elements%brick(b), elements%brick(b + 1) - 1
+        do p = 1, in_element
+          !$omp atomic read
+          i = number(elements%at(p, e))
+          if (i /= -b .and. i /= -b - bricks) cycle
+          next(-i) = next(-i) + 1
+          !$omp atomic write
+          number(elements%at(p, e)) = next(-i)
+        end do
       end do
     end do
-
-  contains
-
-    pure subroutine Take(last, mine)
-      integer, intent(inout) :: last
-      integer, intent(out) :: mine
-      last = last + 1
-      mine = last
-    end subroutine Take
+    !$omp end parallel do
+    !$omp parallel do if(to - from > few)
+    do e = from, to
+      elements%at(:, e) = number(elements%at(:, e))
+    end do
+    !$omp end parallel do
   end subroutine NumberPhase
 
   !> The solid's points at contacts. number: of the solid's points; the fluid's are not numbered yet.

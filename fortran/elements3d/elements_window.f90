@@ -192,7 +192,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(share_t), intent(out), optional :: share
     type(more_t) :: more
-    integer :: n, per, media, at, e, s, w, digits, status
+    integer, allocatable :: brick(:)
+    integer :: n, per, media, at, b, e, s, w, digits, status
     real(sp) :: last
     call Shapes(window, present(share), per, media, more)
     n = window%nz
@@ -215,7 +216,8 @@ contains
       return
     end if
     if (more%damped == 0) deallocate (elements%to_side)
-    allocate (elements%brick(0))
+    allocate (brick(n))
+    b = 0
     last = -1
     do e = 1, n
       associate (m => window%medium(1, w, e, :))
@@ -228,7 +230,10 @@ contains
           elements%face(s, e) = modulo(digits, kinds)
           digits = digits/kinds
         end do
-        if (e == 1 .or. abs(m(at + 2) - last) > 0) elements%brick = [elements%brick, e]
+        if (e == 1 .or. abs(m(at + 2) - last) > 0) then
+          b = b + 1
+          brick(b) = e
+        end if
         last = m(at + 2)
         elements%loss(:, e) = m(at + 3:at + 4)
         at = at + others
@@ -239,7 +244,7 @@ contains
         if (more%damped > 0) elements%to_side(:, e) = real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes)
       end associate
     end do
-    elements%brick = [elements%brick, n + 1]
+    elements%brick = [brick(:b), n + 1]
     if (present(share)) then
       call ShareFrom(window, size(window%medium, 4) - shared, n, share, error)
       call OwnNodes(elements%node)

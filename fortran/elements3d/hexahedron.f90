@@ -7,7 +7,8 @@ module hexahedron_m
   use linear_m, only: SolvePositive
   implicit none
   private
-  public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant, Inverse
+  public :: HexAt, HexJacobian, HexSlopes, HexPoints, HexJacobians, HexBounds, HexFind, HexNearest, HexWeights, HexGradient, HexBox
+  public :: Determinant, Inverse
 
   integer :: i, j
 
@@ -51,10 +52,19 @@ contains
   pure function HexJacobian(corner, xi) result(jacobian)
     real(dp), intent(in) :: corner(:, :), xi(3)
     real(dp) :: jacobian(3, 3)
-    real(dp) :: value(size(corner, 2)), slope(size(corner, 2), 3)
-    call Shapes(xi, value, slope)
+    real(dp) :: slope(size(corner, 2), 3)
+    slope = HexSlopes(size(corner, 2), xi)
     jacobian = matmul(corner, slope)
   end function HexJacobian
+
+  !> The derivatives along xi, eta, zeta of the functions of 8 or 27 nodes at a place.
+  pure function HexSlopes(per, xi) result(slope)
+    integer, intent(in) :: per
+    real(dp), intent(in) :: xi(3)
+    real(dp) :: slope(per, 3)
+    real(dp) :: value(per)
+    call Shapes(xi, value, slope)
+  end function HexSlopes
 
   !> Functions of the nodes at a place, and their derivatives along xi, eta, zeta.
   pure subroutine Shapes(xi, value, slope)
@@ -177,6 +187,36 @@ contains
     end do
     b = b/Determinant(a)
   end function Inverse
+
+  !> Bounds of the Jacobian of an element of 8 nodes, and of the product of squared lengths of its columns: each column is a mean
+  !> of the four edges along an axis, so the determinant is a mean of the products of any three edges, and no column is longer than
+  !> the longest edge.
+  pure subroutine HexBounds(x, least, most, longest)
+    real(dp), intent(in) :: x(3, 8)
+    real(dp), intent(out) :: least, most, longest
+    integer, parameter :: low(4, 3) = reshape([1, 4, 5, 8, 1, 2, 5, 6, 1, 2, 3, 4], [4, 3]), &
+                          high(4, 3) = reshape([2, 3, 6, 7, 4, 3, 8, 7, 5, 6, 7, 8], [4, 3])
+    real(dp) :: edge(3, 4, 3), cross(3), volume
+    integer :: a, b, c
+    do c = 1, 3
+      edge(:, :, c) = x(:, high(:, c)) - x(:, low(:, c))
+    end do
+    least = huge(least)
+    most = -huge(most)
+    do a = 1, 4
+      do b = 1, 4
+        associate (u => edge(:, a, 1), v => edge(:, b, 2))
+          cross = [u(2)*v(3) - u(3)*v(2), u(3)*v(1) - u(1)*v(3), u(1)*v(2) - u(2)*v(1)]
+        end associate
+        do c = 1, 4
+          volume = sum(cross*edge(:, c, 3))
+          least = min(least, volume)
+          most = max(most, volume)
+        end do
+      end do
+    end do
+    longest = maxval(sum(edge(:, :, 1)**2, 1))*maxval(sum(edge(:, :, 2)**2, 1))*maxval(sum(edge(:, :, 3)**2, 1))
+  end subroutine HexBounds
 
   !> The box [m] around all of an element: low and high.
   !> A polynomial stays among its Bezier ordinates; those of trilinear elements are their corners.

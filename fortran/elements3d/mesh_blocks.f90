@@ -1,7 +1,7 @@
 !> Facts on the blocks of a mesh: numbers, sizes, shapes and points per shortest wavelength.
 module mesh_blocks_m
   use elements_m, only: degree, in_element
-  use hexahedron_m, only: Determinant, hex_edge, HexJacobians
+  use hexahedron_m, only: Determinant, hex_edge, HexBounds, HexJacobians
   use kinds_m, only: dp
   use materials_m, only: material_slowest
   use mesh_m, only: mesh_t
@@ -25,40 +25,47 @@ contains
     type(mesh_t), intent(in) :: mesh
     real(dp), intent(in) :: part(:, :)
     type(block_t), allocatable, intent(out) :: blocks(:)
-    real(dp), allocatable :: edge(:, :), shape(:)
-    integer :: b, e, n
-    n = size(mesh%node, 2)
-    allocate (edge(2, n), shape(n), blocks(size(mesh%blocks)))
-    !$omp parallel do
-    do e = 1, n
-      call Measure(mesh%x(:, mesh%node(:, e)), edge(:, e), shape(e))
+    real(dp), dimension(size(mesh%blocks)) :: shortest, longest, shape
+    integer :: b, e
+    allocate (blocks(size(mesh%blocks)))
+    shortest = huge(shortest)
+    longest = 0
+    shape = 1
+    !$omp parallel do private(b) reduction(min: shortest, shape) reduction(max: longest)
+    do e = 1, size(mesh%node, 2)
+      b = mesh%block(e)
+      call Measure(mesh%x(:, mesh%node(:, e)), shortest(b), longest(b), shape(b))
+    end do
+    !$omp end parallel do
+    do e = 1, size(mesh%block)
+      blocks(mesh%block(e))%elements = blocks(mesh%block(e))%elements + 1
     end do
     do b = 1, size(blocks)
       blocks(b)%name = mesh%blocks(b)%name
       if (blocks(b)%name == '') blocks(b)%name = Str(mesh%blocks(b)%id)
       blocks(b)%v = part(material_slowest, b)
-    end do
-    do e = 1, n
-      associate (block => blocks(mesh%block(e)))
-        block%elements = block%elements + 1
-        block%shortest = min(block%shortest, edge(1, e))
-        block%longest = max(block%longest, edge(2, e))
-        block%shape = min(block%shape, shape(e))
-      end associate
+      blocks(b)%shortest = shortest(b)
+      blocks(b)%longest = longest(b)
+      blocks(b)%shape = min(1.0_dp, shape(b))
     end do
   end subroutine BlocksOf
 
-  !> Shortest and longest edge [m], and shape of an element.
-  pure subroutine Measure(x, edge, shape)
+  !> Shortest and longest edge [m], and worst shape, of an element and those before it.
+  pure subroutine Measure(x, shortest, longest, shape)
     real(dp), intent(in) :: x(:, :)
-    real(dp), intent(out) :: edge(2), shape
-    real(dp) :: length(12)
+    real(dp), intent(inout) :: shortest, longest, shape
+    real(dp) :: length(12), least, most, squares
     integer :: k
     do k = 1, 12
       length(k) = norm2(x(:, hex_edge(2, k)) - x(:, hex_edge(1, k)))
     end do
-    edge = [minval(length), maxval(length)]
-    shape = ShapeOf(x)
+    shortest = min(shortest, minval(length))
+    longest = max(longest, maxval(length))
+    if (size(x, 2) == 8) then                             ! most are surely not the worst
+      call HexBounds(x, least, most, squares)
+      if (least > 1.01_dp*shape*sqrt(squares) .and. shape > 0) return
+    end if
+    shape = min(shape, ShapeOf(x))
   end subroutine Measure
 
   !> The worst Jacobian of an element over the lengths of its columns.

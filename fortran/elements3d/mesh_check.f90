@@ -2,7 +2,7 @@
 module mesh_check_m
   use elements_m, only: in_element
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: Determinant, HexBox, HexFind, HexJacobians, HexPoints, hex_edge, hex_side
+  use hexahedron_m, only: Determinant, HexBounds, HexBox, HexFind, HexJacobians, HexPoints, hex_edge, hex_side
   use kinds_m, only: dp, i8
   use mesh_m, only: mesh_t, MeshFaces
   use text_m, only: Str
@@ -133,33 +133,12 @@ contains
     end function Advice
   end subroutine CheckJacobians
 
-  !> True only where an element of 8 nodes is sound at all points: each column of its Jacobian is a mean of the four edges along an
-  !> axis, so the determinant is a mean of the products of any three edges, and no column is longer than the longest edge.
+  !> True only where an element of 8 nodes is sound at all points.
   pure logical function SurelySound(x)
     real(dp), intent(in) :: x(3, 8)
-    integer, parameter :: low(4, 3) = reshape([1, 4, 5, 8, 1, 2, 5, 6, 1, 2, 3, 4], [4, 3]), &
-                          high(4, 3) = reshape([2, 3, 6, 7, 4, 3, 8, 7, 5, 6, 7, 8], [4, 3])
-    real(dp) :: edge(3, 4, 3), cross(3), volume, least, most
-    integer :: a, b, c
-    do c = 1, 3
-      edge(:, :, c) = x(:, high(:, c)) - x(:, low(:, c))
-    end do
-    least = huge(least)
-    most = -huge(most)
-    do a = 1, 4
-      do b = 1, 4
-        associate (u => edge(:, a, 1), v => edge(:, b, 2))
-          cross = [u(2)*v(3) - u(3)*v(2), u(3)*v(1) - u(1)*v(3), u(1)*v(2) - u(2)*v(1)]
-        end associate
-        do c = 1, 4
-          volume = sum(cross*edge(:, c, 3))
-          least = min(least, volume)
-          most = max(most, volume)
-        end do
-      end do
-    end do
-    SurelySound = least > 1.01_dp*least_part*most .and. least > 0 .and. least**2 > (1.01_dp*least_angle)**2* &
-                  maxval(sum(edge(:, :, 1)**2, 1))*maxval(sum(edge(:, :, 2)**2, 1))*maxval(sum(edge(:, :, 3)**2, 1))
+    real(dp) :: least, most, longest
+    call HexBounds(x, least, most, longest)
+    SurelySound = least > 1.01_dp*least_part*most .and. least > 0 .and. least**2 > (1.01_dp*least_angle)**2*longest
   end function SurelySound
 
   !> The point of element e where it is worst, and how far that is from what is refused: below 0 it is.

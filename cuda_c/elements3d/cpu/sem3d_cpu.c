@@ -55,6 +55,7 @@ static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
         o->groups[b + 1] = o->groups[b] + (n + GROUP - 1) / GROUP;
     }
     TRY(host_alloc(&fd->h.memory, &o->group, (size_t)o->groups[bricks], sizeof(cpus_group), "groups of elements"));
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (int b = 0; b < bricks; b++)
         for (int n = o->groups[b]; n < o->groups[b + 1]; n++) {
             cpus_group *g = &o->group[n];
@@ -62,13 +63,14 @@ static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
             g->elements = given->brick[b + 1] - g->first < GROUP ? given->brick[b + 1] - g->first : GROUP;
             g->shape = shape_of(fd, given, g);
             g->even = fd->cfg.media == 1 && g->shape != SEM_STORED;
-            g->at = *vectors * GROUP;
             g->lanes = (size_t)n * SEM_POINTS * GROUP;
-            const size_t own_vectors = group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
             g->tensor = tensor_of(given, g);
-            g->tensor_at = own_vectors * GROUP;
-            *vectors += own_vectors + (size_t)g->tensor;
+            g->tensor_at = group_vectors(g->shape, g->even, g->first < fd->cfg.solid) * GROUP;
         }
+    for (int n = 0; n < o->groups[bricks]; n++) {
+        o->group[n].at = *vectors * GROUP;
+        *vectors += o->group[n].tensor_at / GROUP + (size_t)o->group[n].tensor;
+    }
     return 0;
 }
 
@@ -328,14 +330,22 @@ float sem3d_cpu_value(const handle *h, int field, int place) {
     return at[(size_t)(place - first) * step];
 }
 
+/* By all threads. */
+static void clear(const cpus_own *o, float *numbers, size_t n) {
+    const size_t parts = (n + SEM_ROW - 1) / SEM_ROW;
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
+    for (size_t p = 0; p < parts; p++)
+        memset(numbers + p * SEM_ROW, 0, (p + 1 < parts ? SEM_ROW : n - p * SEM_ROW) * sizeof(float));
+}
+
 static int reset(handle *h) {
     const sem3d *fd = (const sem3d *)h;
     cpus_own *o = own(h);
     if (o->v == NULL)
         return 0;
-    memset(o->v, 0, 2 * (field_floats(solid_floats(fd)) + field_floats(fluid_floats(fd))) * sizeof(float));
+    clear(o, o->v, 2 * (field_floats(solid_floats(fd)) + field_floats(fluid_floats(fd))));
     if (o->memory != NULL)
-        memset(o->memory, 0, (size_t)solid_groups(fd) * memory_floats(&fd->cfg) * sizeof(float));
+        clear(o, o->memory, (size_t)solid_groups(fd) * memory_floats(&fd->cfg));
     if (o->peaks != NULL)
         memset(o->peaks, 0, 3 * (size_t)fd->map.n * sizeof(float));
     return 0;
