@@ -5,7 +5,7 @@ module host_c
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
   public :: host_catch_signals, host_signal, host_terms, host_terminator, host_folder, host_program
-  public :: host_alarm, host_memory, host_keep_memory, posix_exit, posix_setenv
+  public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
 
   interface
     !> Cores this process may run on.
@@ -124,12 +124,11 @@ module host_c
       integer(c_int), value :: status
     end subroutine posix_exit
 
-    !> Sets a variable of the environment of this process; one that is there stays unless `replace` = 1. 0, or -1 on failure.
-    integer(c_int) function posix_setenv(name, value, replace) bind(c, name='setenv')
-      import :: c_char, c_int
+    !> Sets a variable of the environment of this process where there is none of that name.
+    subroutine host_preset(name, value) bind(c)
+      import :: c_char
       implicit none
       character(kind=c_char), intent(in) :: name(*), value(*)
-      integer(c_int), value :: replace
-    end function posix_setenv
+    end subroutine host_preset
   end interface
 end module host_c

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -65,6 +66,10 @@ void host_alarm(int seconds, int status, const char *words) {
     snprintf(last.words, sizeof last.words, "%s\n", words);
     sigaction(SIGALRM, &action, NULL);
     alarm((unsigned)seconds);
+}
+
+void host_preset(const char *name, const char *value) {
+    setenv(name, value, 0); /* where there is no room for it, nothing is preset */
 }
 
 int host_cores(void) {

@@ -4,7 +4,7 @@ module roles_m
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
   use error_m, only: error_t, Fail, FailFromC
   use grouping_m, only: grouping_t, places_t, GroupingMake, GroupingRanks, ON_CORES, ON_GPU
-  use host_c, only: host_alarm, host_cores, host_cores_hash, host_memory, host_name, host_processor, posix_setenv
+  use host_c, only: host_alarm, host_cores, host_cores_hash, host_memory, host_name, host_preset, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use lock_c, only: lock_self
@@ -75,9 +75,8 @@ contains
   !> One process alone needs neither the daemon that Open MPI starts beside it nor its networks: to look for the networks of two
   !> vendors took 0.2 s of the 0.3 s that it needed to start, and the daemon 0.05 s more. What the user has set stays.
   subroutine StartAlone()
-    integer :: rc                               ! of no interest: then it starts as slowly as before
-    rc = posix_setenv(CString('OMPI_MCA_ess_singleton_isolated'), CString('1'), 0)
-    rc = posix_setenv(CString('OMPI_MCA_pml'), CString('ob1'), 0)
+    call host_preset(CString('OMPI_MCA_ess_singleton_isolated'), CString('1'))
+    call host_preset(CString('OMPI_MCA_pml'), CString('ob1'))
   end subroutine StartAlone
 
   !> Starts MPI and finds this rank's place. One process is master and worker.
