@@ -8,6 +8,10 @@ SHELL   := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
+# All cores compile, unless -j says how many. Of several targets, which may build the same files, one comes after the other.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 FC := mpifort
 CC := gcc
