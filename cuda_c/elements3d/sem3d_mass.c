@@ -46,7 +46,7 @@ static int element_mass(const sem3d *fd, const sem3d_given *g, size_t e, double 
     return wrong;
 }
 
-/* What a brick knows of a point of an element: its place where the brick alone has it, else -1 less its place among
+/* A point of an element, as a brick knows it: its place where the brick alone has it, else -1 less its place among
  * all outer points of bricks. */
 static int known(const sem3d *fd, const sem3d_brick *k, size_t element, int p) {
     const int local = fd->order.local[element * SEM_POINTS + (size_t)p];

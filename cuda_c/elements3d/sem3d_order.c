@@ -7,7 +7,8 @@
 
 enum { NOWHERE = -1, SHARED = -2, FIRST = -2 };
 
-/* What is known of points and bricks. Before it has its place a point has FIRST less the first brick that has it. */
+/* Points and bricks, as far as they are known. Before it has its place a point has FIRST less the first brick that has
+ * it. */
 typedef struct found {
     int *owner; /* (points) the brick that alone has a point; of one that several have, or that another piece has too,
                    SHARED less the last of these */
@@ -43,7 +44,7 @@ static void find_owners(sem3d *fd, const sem3d_given *g, found *f) {
             f->next[FIRST - o->place[p]]++;
 }
 
-/* Where the points of the bricks from .. to-1, those of a phase, begin. */
+/* Gives the bricks from .. to-1, those of a phase, the first of their points. */
 static void part_phase(sem3d_order *o, found *f, int from, int to, int *next, int *shared) {
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
@@ -57,7 +58,7 @@ static void part_phase(sem3d_order *o, found *f, int from, int to, int *next, in
     }
 }
 
-/* Where those of all bricks begin, and their outer ones among all. */
+/* Gives all bricks the first of their points, and of their outer ones among all. */
 static int part_bricks(sem3d *fd, const sem3d_given *g, found *f) {
     sem3d_order *o = &fd->order;
     const sem3d_cfg *c = &fd->cfg;

@@ -74,7 +74,7 @@ module fd3d_m
     type(fd3d_moduli_t) :: moduli                 !< how the medium around is made from the window's
     logical :: air = .false., contacts = .false.  !< there is some around; rock, fluid and air meet there
     real(sp) :: lightest = 0                      !< density of what is not air
-    !> Where they meet, and while the shot is set up: the medium around, with a ring of one cell, (0:n+1).
+    !> The medium around, with a ring of one cell, (0:n+1): there where they meet, while the shot is set up.
     real(sp), allocatable :: rho(:, :, :), mu(:, :, :)
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)

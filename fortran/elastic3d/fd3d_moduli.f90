@@ -11,7 +11,7 @@ module fd3d_moduli_m
   integer, parameter :: q_steps = 500             !< of the table of moduli
   integer, parameter :: run = 1024                !< cells of a row at a time: they stay in the cache
 
-  !> How the cells of a grid and those of its window belong together, and what attenuation makes of the moduli.
+  !> Ties the cells of a grid to those of its window, and attenuation to the moduli.
   type :: fd3d_moduli_t
     integer :: before(3) = 0                      !< cell i is cell i + before of the window; beyond it the outermost ones go on,
     logical :: periodic = .false.                 !< or, along x and y, those of the other end
