@@ -1,10 +1,11 @@
 !> A 3D shot on the ranks of a group: weak and strong scaling for each way that what pieces give each other travels, with overlap
 !> and without, for several cuts; beside each line the forecast of a model of four measured numbers.
 !>
-!>     mpirun -n RANKS+1 fd3d_scaling VARIANT CELLS [SECONDS]
+!>     mpirun -n RANKS+1 fd3d_scaling VARIANT CELLS [SECONDS [WORD...]]
 !>
 !> CELLS**3 cells for each rank (weak) and in all (strong), half-length 2, elastic, PML of 10 cells on six sides within them; three
-!> repetitions of SECONDS each, the median of which is told. Rank 0 rests.
+!> repetitions of SECONDS each, the median of which is told. Rank 0 rests. Words leave out what they do not name: weak, strong; ipc,
+!> host, mpi; overlap, order; cuts such as 1x2x2; q: with attenuation, Q = 50.
 !>
 !> The model: ps a cell, of the core and of layers (and of rims, where these are computed first), of ranks that compute alone, all
 !> at once; us a launch, half of a step of a grid with next to no cells; us a message and GB/s of the ways, as the ranks find them.
@@ -46,7 +47,9 @@ program fd3d_scaling
   character(32) :: variant
   integer :: cells
   real(dp) :: seconds
-  logical :: gpu
+  logical :: gpu, attenuates
+  character(8), allocatable :: only(:)        !< words of the command line
+  character(8), parameter :: kinds_of(2) = [character(8) :: 'weak', 'strong'], manners(2) = [character(8) :: 'overlap', 'order']
 
   call Arguments()
   call RolesStart(role)
@@ -58,8 +61,8 @@ program fd3d_scaling
   if (role%worker .and. .not. allocated(error)) then
     call GroupNew(group, role, 120.0_dp)
     call Kinds()
-    call Scaling('weak')
-    if (group%n > 1) call Scaling('strong')
+    if (Wanted('weak', kinds_of)) call Scaling('weak')
+    if (group%n > 1 .and. Wanted('strong', kinds_of)) call Scaling('strong')
     call GroupFree(group, .false.)
   end if
   if (allocated(error)) call Tell('fd3d_scaling: '//error%message)
@@ -70,7 +73,7 @@ contains
 
   subroutine Arguments()
     character(32) :: word
-    integer :: wrong(2)
+    integer :: wrong(2), i
     wrong = 0
     variant = 'cpu'
     cells = 96
@@ -82,8 +85,31 @@ contains
     call get_command_argument(3, word)
     if (word /= '') read (word, *, iostat=wrong(2)) seconds
     if (any(wrong /= 0) .or. cells < 3*layer .or. .not. seconds > 0) &
-      error stop 'usage: mpirun -n RANKS+1 fd3d_scaling VARIANT CELLS [SECONDS]; cells from 30'
+      error stop 'usage: mpirun -n RANKS+1 fd3d_scaling VARIANT CELLS [SECONDS [WORD...]]; cells from 30'
+    allocate (only(max(0, command_argument_count() - 3)))
+    do i = 1, size(only)
+      call get_command_argument(i + 3, only(i))
+    end do
+    attenuates = any(only == 'q')
   end subroutine Arguments
+
+  !> No word of its kind leaves it out.
+  pure logical function Wanted(word, kind)
+    character(*), intent(in) :: word, kind(:)
+    integer :: i
+    Wanted = any(only == word) .or. .not. any([(any(only == kind(i)), i=1, size(kind))])
+  end function Wanted
+
+  pure logical function WantedCut(parts)
+    integer, intent(in) :: parts(3)
+    WantedCut = any(only == Cut(parts)) .or. .not. any(index(only, 'x') > 0)
+  end function WantedCut
+
+  pure function Cut(parts) result(words)
+    integer, intent(in) :: parts(3)
+    character(:), allocatable :: words
+    words = Str(parts(1))//'x'//Str(parts(2))//'x'//Str(parts(3))
+  end function Cut
 
   !> The first rank of the group speaks.
   subroutine Tell(line)
@@ -113,10 +139,11 @@ contains
     window%dy = h
     window%dz = h
     window%serial = 1
-    allocate (window%medium(window%nx, window%ny, window%nz, 3))
+    allocate (window%medium(window%nx, window%ny, window%nz, merge(5, 3, attenuates)))
     window%medium(:, :, :, 1) = 3000
     window%medium(:, :, :, 2) = 1700
     window%medium(:, :, :, 3) = 2200
+    if (attenuates) window%medium(:, :, :, 4:) = 50
     shot%record = 1
     shot%sx = 0.5_dp*window%nx*h
     shot%sy = 0.5_dp*window%ny*h
@@ -163,6 +190,10 @@ contains
     s%variant = trim(variant)
     s%components = 'vx'
     s%threads = 1
+    s%own%attenuates = attenuates
+    s%own%q_band = [0.5_dp, 20.0_dp]
+    s%own%q_ref = 5
+    s%own%qmin = 50
     s%own%planes = 'top'
     s%own%fields = 'vz'
     s%own%source%kind = 1
@@ -202,7 +233,7 @@ contains
     call solver%free()
     if (allocated(error)) return
     call Tell(trim(variant)//', '//Str(group%n)//' rank'//trim(merge('s', ' ', group%n > 1))//' of '//Str(cells)// &
-              '^3 cells, each alone, all at once: '//Str(1e6_dp*step, 5)//' us/step, '//Str(group%n*all/step*1e-6_dp, 4)// &
+              '^3 cells'//trim(merge(' with Q', '       ', attenuates))//', each alone, all at once: '//Str(1e6_dp*step, 5)//' us/step, '//Str(group%n*all/step*1e-6_dp, 4)// &
               ' Mcell/s; core '//Str(1e12_dp*costs%core, 4)//' ps a cell, layers '//Str(1e12_dp*costs%layer, 4)// &
               ' ps, a launch '//Str(1e6_dp*costs%launch, 3)//' us')
   end subroutine Kinds
@@ -265,11 +296,13 @@ contains
       do y = 1, group%n
         if (modulo(group%n, x*y) /= 0 .or. group%n == 1) cycle
         parts = [x, y, group%n/(x*y)]
+        if (.not. WantedCut(parts)) cycle
         if (kind == 'weak') n = cells*parts
         if (any(n/parts < 2*layer)) cycle
         do way = 1, size(ways)
-          call OneLine(kind, n, parts, ways(way), .true., alone)
-          call OneLine(kind, n, parts, ways(way), .false., alone)
+          if (.not. Wanted(trim(halo_words(ways(way))), halo_words)) cycle
+          if (Wanted('overlap', manners)) call OneLine(kind, n, parts, ways(way), .true., alone)
+          if (Wanted('order', manners)) call OneLine(kind, n, parts, ways(way), .false., alone)
         end do
       end do
     end do
@@ -308,7 +341,7 @@ contains
     words = Str(all/step*1e-6_dp, 4)//' Mcell/s'
     if (kind == 'strong') words = words//', '//Str(alone/step, 3)//' times one rank'
     if (kind == 'weak') words = words//', '//Str(100*all/(step*group%n*costs%alone), 3)//' % of ranks alone'
-    call Tell(kind//' '//Str(parts(1))//'x'//Str(parts(2))//'x'//Str(parts(3))//'  '//halo_words(halo)//'  '// &
+    call Tell(kind//' '//Cut(parts)//'  '//halo_words(halo)//'  '// &
               merge('overlap ', 'in order', overlap)//'  '//Str(1e6_dp*step, 5)//' us/step, '//words//'; forecast '// &
               Str(1e6_dp*told, 5)//' us ('//Str(1e6_dp*costs%message, 3)//' us a message, '//Str(1e-9_dp*costs%rate, 3)//' GB/s)')
     call solver%free()
