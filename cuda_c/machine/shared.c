@@ -99,7 +99,7 @@ void *shared_open(const char *path, long bytes) {
     if (file < 0)
         return NULL;
     const int sealed = (fcntl(file, F_GET_SEALS) & SIZE_SEALS) == SIZE_SEALS;
-    shared_head *head = sealed && lseek(file, 0, SEEK_END) == bytes ? map(file, bytes, 0) : NULL;
+    shared_head *head = sealed && lseek(file, 0, SEEK_END) == bytes ? map(file, bytes, MAP_POPULATE) : NULL;
     close(file);
     if (head != NULL && head->token != token) {
         munmap(head, (size_t)bytes);

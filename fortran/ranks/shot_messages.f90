@@ -19,6 +19,7 @@ module shot_messages_m
   public :: GatherMessage, GatherFrom, SnapsMessage, SnapsFrom, ChecksumMessage, MessageWhole
 
   integer, parameter :: CHECKSUM_AT = 11       !< number of the header that holds the checksum; 12 is the sender's
+  integer(i8), parameter :: PIECE = 2_i8**20   !< numbers under one checksum, so that threads have some each
 
 contains
 
@@ -29,35 +30,38 @@ contains
   end subroutine ChecksumMessage
 
   !> True where a message is what was sent.
-  logical function MessageWhole(message, crc)
+  logical function MessageWhole(message, crc, threads)
     type(message_t), intent(in) :: message
     integer(i8), intent(in), optional :: crc(:)     !< as of SumOf
-    MessageWhole = SumOf(message, crc) == message%n(CHECKSUM_AT)
+    integer, intent(in), optional :: threads        !< as of SumOf
+    MessageWhole = SumOf(message, crc, threads) == message%n(CHECKSUM_AT)
   end function MessageWhole
 
   !> Fails where a message is not what was sent. `what`: its name in the sentence.
-  subroutine CheckWhole(message, what, error, crc)
+  subroutine CheckWhole(message, what, error, crc, threads)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), intent(in), optional :: crc(:)     !< as of SumOf
-    if (.not. MessageWhole(message, crc)) &
+    integer, intent(in), optional :: threads        !< as of SumOf
+    if (.not. MessageWhole(message, crc, threads)) &
       call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
   end subroutine CheckWhole
 
-  !> `crc`: of the traces of a gather, by components, where they are known.
-  integer(i8) function SumOf(message, crc) result(sum)
+  !> `crc`: of the traces of a gather, by components, where they are known. By so many threads, or by one.
+  integer(i8) function SumOf(message, crc, threads) result(sum)
     type(message_t), intent(in) :: message
     integer(i8), intent(in), optional :: crc(:)
+    integer, intent(in), optional :: threads
     sum = 0
     if (present(crc)) then
       sum = Add(sum, transfer(crc, [0.0_sp]))
     else if (message%kind == MSG_GATHER) then
       sum = Add(sum, transfer(Sums(message), [0.0_sp]))
     else if (associated(message%lent)) then
-      sum = Add(sum, message%lent)
+      sum = AddPieces(sum, message%lent, threads)
     else if (allocated(message%fields)) then
-      sum = Add(sum, message%fields)
+      sum = AddPieces(sum, message%fields, threads)
     end if
     if (allocated(message%places)) sum = Add(sum, transfer(message%places, [0.0_sp]))
     sum = Add(sum, transfer(message%x, [0.0_sp]))
@@ -81,6 +85,22 @@ contains
       crc(c) = sealed_sum(last - (c - 1)*(n/size(crc)), bytes((c - 1)*(n/size(crc)) + 1:last))
     end do
   end function Sums
+
+  integer(i8) function AddPieces(sum, values, threads) result(all)
+    integer(i8), intent(in) :: sum
+    real(sp), contiguous, intent(in) :: values(:)
+    integer, intent(in), optional :: threads
+    integer(i8) :: pieces((size(values, kind=i8) + PIECE - 1)/PIECE), p
+    integer :: team
+    team = 1
+    if (present(threads)) team = max(1, min(threads, size(pieces)))
+    !$omp parallel do num_threads(team) if (team > 1)
+    do p = 1, size(pieces)
+      pieces(p) = Add(0_i8, values((p - 1)*PIECE + 1:min(p*PIECE, size(values, kind=i8))))
+    end do
+    !$omp end parallel do
+    all = Add(sum, transfer(pieces, [0.0_sp]))
+  end function AddPieces
 
   integer(i8) function Add(sum, values)
     integer(i8), intent(in) :: sum
@@ -191,10 +211,12 @@ contains
 
   !> Puts the media of a reply into `window`, where there is room then for all of `box`, which they are a part of: layers up to
   !> `last` along z are there. `next`: the reply had the next ones; others were asked for before the shot was lost and dealt again,
-  !> and are of no use. Fails where they came with wrong bits or are not of the box.
-  subroutine WindowFrom(message, box, window, last, next, error)
+  !> and are of no use. Fails where they came with wrong bits or are not of the box. By so many threads: new memory costs as much as
+  !> what is put there.
+  subroutine WindowFrom(message, box, threads, window, last, next, error)
     type(message_t), target, intent(in) :: message
     type(box_t), intent(in) :: box
+    integer, intent(in) :: threads
     type(window_t), intent(inout) :: window
     integer, intent(inout) :: last
     logical, intent(out) :: next
@@ -202,7 +224,7 @@ contains
     type(box_t) :: came
     integer :: rc
     next = .false.
-    call CheckWhole(message, 'the model window', error)
+    call CheckWhole(message, 'the model window', error, threads=threads)
     if (allocated(error)) return
     came = BoxFrom(message)
     next = came%low(3) == last + 1
@@ -218,26 +240,30 @@ contains
       end if
       if (allocated(error)) return
       if (associated(message%lent)) then
-        call PutMedia(message%lent, came, window)
+        call PutMedia(message%lent, came, threads, window)
       else
-        call PutMedia(message%fields, came, window)
+        call PutMedia(message%fields, came, threads, window)
       end if
     end associate
     last = came%high(3)
   end subroutine WindowFrom
 
   !> Media of a box into a window, which has room for them.
-  subroutine PutMedia(media, box, window)
+  subroutine PutMedia(media, box, threads, window)
     type(box_t), intent(in) :: box
+    integer, intent(in) :: threads
     type(window_t), intent(inout) :: window
     real(sp), intent(in) :: media(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), size(window%medium, 4))
-    integer :: k, p
+    integer :: k, p, team
+    team = max(1, min(threads, int(size(media, kind=i8)/PIECE)))
     associate (l => box%low, h => box%high)
+      !$omp parallel do collapse(2) num_threads(team) if (team > 1)
       do p = 1, size(media, 4)
         do k = l(3), h(3)
           window%medium(l(1):h(1), l(2):h(2), k, p) = media(:, :, k, p)
         end do
       end do
+      !$omp end parallel do
     end associate
   end subroutine PutMedia
 

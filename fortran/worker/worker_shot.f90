@@ -158,7 +158,7 @@ contains
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
     logical :: next
-    call WindowFrom(message, active%box, active%window, active%layers, next, error)
+    call WindowFrom(message, active%box, worker%scheme%threads, active%window, active%layers, next, error)
     if (.not. (next .or. allocated(error))) return
     if (.not. allocated(error) .and. active%layers < active%box%high(3)) then
       call ModelAskNext(worker, active)

@@ -616,7 +616,7 @@ contains
     if (MessageProblem(m) == '') then
       outcome = taken
       if (m%kind == MSG_SHOT) call ShotFrom(m, shot, window, flag, error)
-      if (m%kind == MSG_MODEL) call WindowFrom(m, box_t(1, 20), window, last, flag, error)
+      if (m%kind == MSG_MODEL) call WindowFrom(m, box_t(1, 20), 1, window, last, flag, error)
       if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
     end if
     if (MessageProblem(m, 3, 5) == '') then

@@ -77,7 +77,7 @@ contains
       call TrayClose(ask, at)
       there = TrayFind(tray, reply)
       if (.not. there) exit
-      call WindowFrom(reply, box, window, last, next, error)
+      call WindowFrom(reply, box, 2, window, last, next, error)
       slabs = slabs + 1
       there = next
     end do
@@ -152,7 +152,7 @@ contains
     call TrayClose(ask, at)
     last = 0
     window = window_t(nx=4, ny=5, nz=6)
-    if (TrayFind(tray, reply)) call WindowFrom(reply, box, window, last, next, error)
+    if (TrayFind(tray, reply)) call WindowFrom(reply, box, 2, window, last, next, error)
     call ClaimFails(error, 'came with wrong bits', 'a number that has changed in the tray')
     reply%n(6) = 4
     call Claim(.not. TrayFind(tray, reply), 'a reply that tells of more numbers than the tray has is not used')

@@ -143,7 +143,7 @@ contains
     window%medium(:, :, :, 1) = 3000
     window%medium(:, :, :, 2) = 1700
     window%medium(:, :, :, 3) = 2200
-    if (attenuates) window%medium(:, :, :, 4:) = 50
+    if (attenuates) window%medium(:, :, :, 4:) = 0.02_sp
     shot%record = 1
     shot%sx = 0.5_dp*window%nx*h
     shot%sy = 0.5_dp*window%ny*h

@@ -188,7 +188,7 @@ contains
       call MediaMessage(1, box, outline%parts, 1, message)
       took(sealed) = took(sealed) + Now() - start
       start = Now()
-      if (.not. allocated(error)) call WindowFrom(message, all, window, last, next, error)
+      if (.not. allocated(error)) call WindowFrom(message, all, 1, window, last, next, error)
       took(taken) = took(taken) + Now() - start
     end do
   end subroutine Travel
