@@ -4,7 +4,8 @@
 !>
 !> A box of trilinear elements, elastic rock of one medium, sides that absorb but the top: 2 WEAK**3 for each rank, one box
 !> beside the other, and as many on each rank alone, all at once; STRONG**3 in all, beside the same on the first rank alone. 0: not.
-!> Three repetitions of SECONDS each, the median of which is told, and what set-up took. Rank 0 rests.
+!> Three repetitions of SECONDS each, the median of which is told, and what set-up took; of pieces on GPUs, also what each gives the
+!> others in a step and how long it waits for them. Rank 0 rests.
 program sem3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
   use device_c, only: device_count, device_use
@@ -112,9 +113,30 @@ contains
       call Tell(kind//': '//Str(product(all))//' elements, '//Str(group%n)//' ranks, '//trim(halo_words(ways(w)))//': '// &
                 Str(1e6_dp*step, 5)//' us a step, '//Str(1e-6_dp*product(real(all, dp))/step, 4)//' M elements*steps/s, '//words// &
                 '; set-up '//Str(set_up, 3)//' s; '//solver%shared_out())
+      if (gpu) call TellWaits(solver)
     end do
     call solver%free()
   end subroutine Scaling
+
+  !> Of this rank's piece, after its last steps.
+  subroutine TellWaits(solver)
+    type(sem3d_t), intent(inout) :: solver
+    character(:), allocatable :: words
+    integer :: w
+    if (.not. solver%linked) return
+    call solver%engine%halo_waited(group%traffic%seconds, error)
+    if (allocated(error)) return
+    words = '  piece '//Str(group%mine)//':'
+    do w = 1, group%n
+      if (group%with(w) == 0) cycle
+      associate (t => group%traffic(w), steps => real(max(1, solver%steps), dp))
+        words = words//' with piece '//Str(w)//' '//Str(1e-6_dp*t%bytes/steps, 3)//' MB a step, waits '// &
+                Str(1e6_dp*t%seconds/steps, 3)//' us;'
+      end associate
+    end do
+    write (output_unit, '(a)') words
+    flush (output_unit)
+  end subroutine TellWaits
 
   !> Seconds of a step of a mesh of n elements: the median, of the slowest rank; and of the first set-up.
   subroutine StepTakes(solver, who, n, halo, step, set_up)
