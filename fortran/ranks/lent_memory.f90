@@ -51,7 +51,7 @@ module lent_memory_m
 
   !> Memory for media on their way to one rank.
   type :: tray_t
-    integer :: number = 0                      !< of all that the rank has had
+    integer :: number = 0                      !< by which it is told from others of the shot, and of shots before
     logical :: on = .false.                    !< there is one
     logical :: used = .false.                  !< rank 0 has put media into it
     character(:), allocatable :: name
@@ -166,9 +166,10 @@ contains
     memory = memory_t()
   end subroutine Close
 
-  !> A tray for so many samples, in place of what was there; none where memory cannot be shared.
-  subroutine TrayNew(tray, samples)
+  !> Tray number `number` for so many samples, in place of what was there; none where memory cannot be shared.
+  subroutine TrayNew(tray, number, samples)
     type(tray_t), intent(inout) :: tray
+    integer, intent(in) :: number
     integer(i8), intent(in) :: samples
     character(kind=c_char, len=shared_name) :: name
     call TrayFree(tray)
@@ -177,7 +178,7 @@ contains
     tray%at = shared_new(tray%bytes, shared_name, name)
     tray%on = c_associated(tray%at)
     if (.not. tray%on) return
-    tray%number = tray%number + 1
+    tray%number = number
     tray%samples = samples
     tray%name = FString(name)
   end subroutine TrayNew

@@ -37,7 +37,10 @@ module active_shot_m
     type(box_t) :: box                    !< the cells of it whose media this rank needs
     type(window_t) :: window              !< the last one received, or as much of it as is here
     integer :: layers = 0                 !< those up to this one are here, along z
-    type(tray_t) :: tray                  !< where rank 0 puts them
+    integer :: asked = 0                  !< those up to this one were asked for
+    integer :: asks = 0, answers = 0      !< requests for some of them, and replies
+    type(tray_t) :: tray(2)               !< where rank 0 puts them, in turns: into one while those in the other are taken out
+    integer :: trays = 0                  !< that there have been
     logical :: here = .false.             !< all of them are, or `trouble` says why they are not
     type(error_t), allocatable :: trouble
     type(gather_t) :: gather

@@ -216,11 +216,14 @@ contains
   logical function MediaAreHere(worker, message) result(here)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(inout) :: message
-    integer :: i
+    integer :: i, t
     here = message%kind /= MSG_MODEL .or. message%n(10) == 0
     if (here .or. abs(message%n(1)) > huge(1)) return
     i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)
-    if (i > 0) here = TrayFind(worker%active(i)%tray, message)
+    if (i == 0) return
+    do t = 1, size(worker%active(i)%tray)
+      if (.not. here) here = TrayFind(worker%active(i)%tray(t), message)
+    end do
   end function MediaAreHere
 
   !> A message is what its kind says, and was asked for. If not, its shot is reported lost.

@@ -1,6 +1,5 @@
 !> Messages about a shot, from its worker: it asks for the shot and its window, and sends progress, snapshots and gather.
 module worker_shot_m
-  use checked_m, only: Whole
   use checkpoint_m, only: CheckpointerDrop
   use error_m, only: error_t, Fail
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
@@ -89,20 +88,39 @@ contains
     else
       active%window = active%outline
       active%layers = active%box%low(3) - 1
-      if (.not. associated(worker%link%listener)) call TrayForWindow(active)
+      active%asked = active%layers
+      active%asks = 0
+      active%answers = 0
+      if (.not. associated(worker%link%listener)) call TraysForWindow(active)
+      call ModelAskNext(worker, active)
       call ModelAskNext(worker, active)
     end if
   end subroutine ModelAsk
 
-  !> A tray for media of the box, if these are many.
-  subroutine TrayForWindow(active)
+  !> Trays for media of the box, if these are many: both or none.
+  subroutine TraysForWindow(active)
     type(active_shot_t), intent(inout) :: active
     real(dp) :: numbers
+    integer :: t
     associate (b => active%box, w => active%outline)
       numbers = WindowTray(WindowSamples(w, b, b%high(3) - b%low(3) + 1), WindowSamples(w, b, 1))
+      if (numbers > 0) numbers = max(numbers/size(active%tray), WindowSamples(w, b, 1))
     end associate
-    if (numbers > 0) call TrayNew(active%tray, int(numbers, i8))
-  end subroutine TrayForWindow
+    if (.not. numbers > 0) return
+    do t = 1, size(active%tray)
+      active%trays = active%trays + 1
+      call TrayNew(active%tray(t), active%trays, int(numbers, i8))
+    end do
+    if (.not. all(active%tray%on)) call FreeTrays(active)
+  end subroutine TraysForWindow
+
+  subroutine FreeTrays(active)
+    type(active_shot_t), intent(inout) :: active
+    integer :: t
+    do t = 1, size(active%tray)
+      call TrayFree(active%tray(t))
+    end do
+  end subroutine FreeTrays
 
   !> Numbers of so many layers of a box.
   pure real(dp) function WindowSamples(window, box, layers) result(samples)
@@ -123,31 +141,38 @@ contains
     same = all(known%low == active%box%low) .and. all(known%high == active%box%high)
   end function AtHand
 
-  !> Asks for the next layers of the box: so many as the tray has room for, once rank 0 has put some there; else the reply is held
-  !> twice for a moment, so no request is for very many.
+  !> Asks for the next layers of the box, if there are more and no other reply is to come first, or one for the other tray: for so many
+  !> as the tray has room for, once rank 0 has put some there; else the reply is held twice for a moment, so no request is for very
+  !> many.
   subroutine ModelAskNext(worker, active)
     type(worker_t), intent(in) :: worker
-    type(active_shot_t), intent(in) :: active
+    type(active_shot_t), intent(inout) :: active
     type(message_t) :: message
     type(box_t) :: slab
-    integer :: layers, room
+    integer :: layers, room, t
+    if (active%asks > active%answers .and. (.not. active%tray(1)%on .or. active%asked >= active%box%high(3))) return
     slab = active%box
-    if (active%outline%nx > 0) then
-      layers = WindowAtOnce(active%outline, slab)
-      if (active%tray%on) then
-        room = Whole(active%tray%samples/WindowSamples(active%outline, slab, 1))
-        layers = merge(room, min(room, layers), active%tray%used)
+    t = 1 + modulo(active%asks, size(active%tray))
+    associate (tray => active%tray(t))
+      if (active%outline%nx > 0) then
+        layers = WindowAtOnce(active%outline, slab)
+        if (tray%on) then
+          room = int(tray%samples/WindowSamples(active%outline, slab, 1))
+          layers = merge(room, min(room, layers), any(active%tray%used))
+        end if
+        slab%low(3) = active%asked + 1
+        slab%high(3) = min(slab%high(3), active%asked + layers)
+        active%asked = slab%high(3)
+      else
+        slab = box_t()                        ! the master could not find the window, and will say why
       end if
-      slab%low(3) = active%layers + 1
-      slab%high(3) = min(slab%high(3), active%layers + layers)
-    else
-      slab = box_t()                          ! the master could not find the window, and will say why
-    end if
-    if (active%tray%on) then
-      call ModelMessage(active%shot, slab, message, active%tray%number, active%tray%name, active%tray%bytes)
-    else
-      call ModelMessage(active%shot, slab, message)
-    end if
+      if (tray%on) then
+        call ModelMessage(active%shot, slab, message, tray%number, tray%name, tray%bytes)
+      else
+        call ModelMessage(active%shot, slab, message)
+      end if
+    end associate
+    active%asks = active%asks + 1
     call LinkSend(worker%link, message)
   end subroutine ModelAskNext
 
@@ -160,8 +185,9 @@ contains
     logical :: next
     call WindowFrom(message, active%box, worker%scheme%threads, active%window, active%layers, next, error)
     if (.not. (next .or. allocated(error))) return
+    active%answers = active%answers + 1
     if (.not. allocated(error) .and. active%layers < active%box%high(3)) then
-      call ModelAskNext(worker, active)
+      if (active%asked < active%box%high(3)) call ModelAskNext(worker, active)
       return
     end if
     worker%serial = worker%serial + 1
@@ -174,7 +200,7 @@ contains
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
-    call TrayFree(active%tray)
+    call FreeTrays(active)
     if (allocated(error)) active%window = window_t()
     call move_alloc(error, active%trouble)
     active%here = .true.

@@ -56,7 +56,7 @@ contains
     whole = outline
     call Model3dFill(earth, job, box, whole, error)
     window = outline
-    call TrayNew(tray, 9*product(int(n(:2), i8))*outline%parts)
+    call TrayNew(tray, 1, 9*product(int(n(:2), i8))*outline%parts)
     last = box%low(3) - 1
     slabs = 0
     there = .true.
@@ -139,7 +139,7 @@ contains
     integer :: last
     logical :: next
     box = box_t([1, 1, 1], [4, 5, 6])
-    call TrayNew(tray, 360_i8)
+    call TrayNew(tray, 1, 360_i8)
     call ModelMessage(shot_t(record=7), box, ask, tray%number, tray%name, tray%bytes)
     call TrayOpen(ask, 361_i8, at, media)
     call Claim(.not. associated(media) .and. .not. c_associated(at), 'a tray for 360 numbers is not opened for 361')
@@ -157,7 +157,7 @@ contains
     reply%n(6) = 4
     call Claim(.not. TrayFind(tray, reply), 'a reply that tells of more numbers than the tray has is not used')
     reply%n(6) = 3
-    call TrayNew(tray, 360_i8)
+    call TrayNew(tray, 2, 360_i8)
     call Claim(.not. TrayFind(tray, reply), 'nor is one for the tray before')
     call TrayOpen(ask, 360_i8, at, media)
     call Claim(.not. associated(media), 'which rank 0 cannot open any more')
