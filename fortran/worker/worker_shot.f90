@@ -241,31 +241,34 @@ contains
       return
     end if
     active%on_gpu = worker%gpu
-    if (worker%role%group_size > 1) return    ! decided as the box was asked for
-    active%on_gpu = worker%gpu
+    if (worker%role%group_size > 1) return    ! shots at once were set as the box was asked for
     if (worker%gpu) call SetShotsAtOnce(worker, active, active%window)
   end subroutine ModelReady
 
-  !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.
+  !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores, but by a group, which has GPUs
+  !> or none: it tries, as what is needed is counted with a margin.
   subroutine SetShotsAtOnce(worker, active, window)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(window_t), intent(in) :: window      !< its media may not be here yet
     class(scheme_t), allocatable :: scheme
+    character(:), allocatable :: then
     real(dp) :: cells, need
     integer :: shots
     call WorkerScheme(worker, active, scheme)
     cells = scheme%cells(window)
     need = active%solver%need(scheme, window, size(active%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
-    active%on_gpu = shots > 0
+    active%on_gpu = shots > 0 .or. worker%role%group_size > 1
     if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)   ! a group has one
     worker%computing = ShotsComputing(worker%options%shots_per_gpu, cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
+    then = 'it is computed on CPU cores, as are others of that size'
+    if (active%on_gpu) then = 'that may be too little; a larger group has smaller pieces'
     call WorkerNote(worker, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
                     ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%gpu_memory, 3)// &
-                    ' GB: it is computed on CPU cores, as are others of that size')
+                    ' GB: '//then)
   end subroutine SetShotsAtOnce
 
   !> The scheme of one shot: its variant, how many shots share the GPU, and snapshots only where they are wanted.

@@ -1,8 +1,11 @@
 // Pieces of a mesh on GPUs give each other the sums of their bricks while time steps run: kernels pack what another
 // piece needs straight into its memory (gpu_link.h), wait for what it gives, and put that into the slots of its bricks.
 //
-//   queue   bricks that give ----------> the other bricks ------------> sums of shared points --> ...
-//   link                    \-> store, flag | wait for theirs, slots /
+//   queue   bricks that give --> store, flag --> the other bricks ------> sums of shared points --> ...
+//   link                                    \-> wait for theirs, slots /
+//
+// The store stands before the other bricks: beside them it came last on some GPUs, whatever the priorities, and the
+// partners waited for it (tools/bench/README.md, 2026-11-26).
 //
 // A buffer is free when it is stored into: whoever stores has what the partner stored one exchange before, which the
 // partner did after it had read the exchange before that. So two buffers that take turns do: solid and fluid where both
@@ -13,8 +16,14 @@
 
 using namespace gpu_links;
 
-enum { THREADS = 256, MOST_BLOCKS = 32, ALL_BLOCKS = 96 }; // blocks of a way, of all
-enum { BATCH = 4 };                                        // points of a thread on their way at a time
+enum {
+    THREADS = 256,
+    STORES = 132, // blocks of a way, of all: nothing else runs
+    ALL_STORES = 264,
+    TAKES = 32, // beside bricks
+    ALL_TAKES = 96,
+    BATCH = 4 // points of a thread on their way at a time
+};
 
 // Ways that are open and through which a phase travels.
 struct ways {
@@ -111,11 +120,12 @@ static unsigned collect(const sem3d_gpu *o, int fluid, int gives, ways *all, uns
         most = all->n[n] > most ? all->n[n] : most;
         n++;
     }
+    const unsigned of_way = gives ? STORES : TAKES, of_all = gives ? ALL_STORES : ALL_TAKES;
     *blocks = (unsigned)(most + THREADS - 1) / THREADS;
-    if (*blocks > MOST_BLOCKS)
-        *blocks = MOST_BLOCKS;
-    if (n > 0 && *blocks > (unsigned)ALL_BLOCKS / n)
-        *blocks = (unsigned)ALL_BLOCKS / n;
+    if (*blocks > of_way)
+        *blocks = of_way;
+    if (n > 0 && *blocks > of_all / n)
+        *blocks = of_all / n;
     return n;
 }
 
@@ -127,9 +137,10 @@ template <int COMPONENTS> static int swap(sem3d_gpu *o, int fluid) {
     const unsigned n = collect(o, fluid, 1, &give, &blocks);
     if (n == 0)
         return 0;
-    TRY(gpu_link_fork(&o->queue, &o->link, &stream));
-    store<COMPONENTS><<<dim3(blocks, n), THREADS, 0, stream>>>(give, o->link.common, fluid, ph.part, ph.stride);
+    store<COMPONENTS>
+        <<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(give, o->link.common, fluid, ph.part, ph.stride);
     CUDA_TRY(cudaGetLastError());
+    TRY(gpu_link_fork(&o->queue, &o->link, &stream));
     collect(o, fluid, 0, &take, &blocks);
     await<<<dim3(1, n), 32, 0, stream>>>(take, o->link.common, fluid);
     CUDA_TRY(cudaGetLastError());
