@@ -26,7 +26,7 @@ import functools  # noqa: E402
 import jobs  # noqa: E402
 import launch  # noqa: E402
 import numpy as np  # noqa: E402
-from jobs import RECOVERY, Job, done_once, kick, ranks_here  # noqa: E402
+from jobs import RECOVERY, Job, count, done_once, kick, ranks_here  # noqa: E402
 from spltools.gathers.gathers import Gathers  # noqa: E402
 
 jobs.PROGRAM, jobs.command = program, functools.partial(launch.command, program)
@@ -87,8 +87,9 @@ for n in range(ROUNDS if status == 0 else 0):
     what, rank = luck.choice((killed, stands_still, gpu_fails)), luck.choice((1, 1, 2, 2, 0))
     if rank == 0 and what is gpu_fails:
         rank = 2
+    deals = count("out.nc", "deal")
     job = group_job("out.nc")
-    job.until_dealt(1)
+    job.until(lambda: count("out.nc", "deal") > deals)          # ranks that have not met yet wait for two minutes (t466)
     time.sleep(luck.uniform(0, took))
     rounds.append(f"rank {rank} {what.__name__}")
     if job.process.poll() is None:
