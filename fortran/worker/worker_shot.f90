@@ -141,9 +141,8 @@ contains
     same = all(known%low == active%box%low) .and. all(known%high == active%box%high)
   end function AtHand
 
-  !> Asks for the next layers of the box, if there are more and no other reply is to come first, or one for the other tray: for so many
-  !> as the tray has room for, once rank 0 has put some there; else the reply is held twice for a moment, so no request is for very
-  !> many.
+  !> Asks for the next layers of the box, if there are more and no reply is awaited, or one for the other tray: for so many as the
+  !> tray has room for, once rank 0 has put some there; else the reply is held twice for a moment, so no request is for very many.
   subroutine ModelAskNext(worker, active)
     type(worker_t), intent(in) :: worker
     type(active_shot_t), intent(inout) :: active
@@ -245,8 +244,8 @@ contains
     if (worker%gpu) call SetShotsAtOnce(worker, active, active%window)
   end subroutine ModelReady
 
-  !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores, but by a group, which has GPUs
-  !> or none: it tries, as what is needed is counted with a margin.
+  !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores, unless by a group, which has
+  !> GPUs or none: it tries, as what is needed is counted with a margin.
   subroutine SetShotsAtOnce(worker, active, window)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active

@@ -44,6 +44,8 @@ def fine(sentence, files):
 
 found('netcdf_in_one_place', 2, 'cuda_c/a.c', C % '    nc_close(1);\n')
 found('netcdf_in_one_place', 6, 'fortran/a.f90', MODULE % '    use netcdf\n')
+found('nothing_strange', 1, 'numbers.bin', 'x')
+found('nothing_strange', 1, 'tests/large.txt', 260000 * 'x\n')
 found('c_prints_nothing', 2, 'cuda_c/a.c', C % '    printf("x");\n')
 found('c_prints_nothing', 2, 'cuda_c/a.c', C % '    exit(1);\n')
 found('c_prints_nothing', 2, 'cuda_c/a.cu', C % '    std::cout << 1;\n')

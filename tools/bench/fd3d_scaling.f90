@@ -233,7 +233,8 @@ contains
     call solver%free()
     if (allocated(error)) return
     call Tell(trim(variant)//', '//Str(group%n)//' rank'//trim(merge('s', ' ', group%n > 1))//' of '//Str(cells)// &
-              '^3 cells'//trim(merge(' with Q', '       ', attenuates))//', each alone, all at once: '//Str(1e6_dp*step, 5)//' us/step, '//Str(group%n*all/step*1e-6_dp, 4)// &
+              '^3 cells'//trim(merge(' with Q', '       ', attenuates))//', each alone, all at once: '// &
+              Str(1e6_dp*step, 5)//' us/step, '//Str(group%n*all/step*1e-6_dp, 4)// &
               ' Mcell/s; core '//Str(1e12_dp*costs%core, 4)//' ps a cell, layers '//Str(1e12_dp*costs%layer, 4)// &
               ' ps, a launch '//Str(1e6_dp*costs%launch, 3)//' us')
   end subroutine Kinds
