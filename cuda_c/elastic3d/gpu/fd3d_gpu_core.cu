@@ -194,12 +194,15 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
 // True if a plane of a slab is rock where the core may be, and as far as its differences reach.
 static bool is_rock(const fd3d_cfg *c, const range &b, const fd3d_slab *p, int plane) {
     const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
-    for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++)
-        for (int i = b.lo[0] - REACH; i < b.hi[0] + REACH; i++) {
-            const size_t at = ((size_t)plane * ny + (size_t)j + 1) * nx + (size_t)i + 1;
-            if (!(SOFTEST * p->mu[at] > p->lambda[at] + 2 * p->mu[at]))
-                return false;
-        }
+    for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++) {
+        const size_t row = ((size_t)plane * ny + (size_t)j + 1) * nx + 1;
+        const float *lambda = p->lambda + row, *mu = p->mu + row;
+        int soft = 0; // counted, rather than left at the first, so that cells go side by side
+        for (int i = b.lo[0] - REACH; i < b.hi[0] + REACH; i++)
+            soft += !(SOFTEST * mu[i] > lambda[i] + 2 * mu[i]);
+        if (soft > 0)
+            return false;
+    }
     return true;
 }
 
