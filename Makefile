@@ -98,7 +98,7 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 TESTED := $(basename $(wildcard $(foreach d,$(ROOMS_T),$d/t[0-9]*.f90 $d/t[0-9]*.c)))
 HELPS  := $(filter-out $(TESTED:%=%.f90),$(wildcard $(ROOMS_T:%=%/*.f90)))
 TESTS  := $(addprefix $(B)/tests/,$(notdir $(TESTED)))
-GPU_TESTS := t240 t241 t242 t243 t244 t246 t252 t266 t432 t433 t437 t670 t671 t672 t673 t674 t675 t676 t677 t678 t871 t872 t873 t874 t875 t876 t877
+GPU_TESTS := t240 t241 t242 t243 t244 t246 t252 t266 t432 t433 t437 t670 t671 t672 t673 t674 t675 t676 t677 t678 t679 t871 t872 t873 t874 t875 t876 t877
 GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
              $(B)/bench/fd3d_group_bench $(B)/bench/sem3d_bench_gpu)
