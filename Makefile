@@ -75,6 +75,8 @@ FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wn
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
+# Roots that set errno, and divisions that may trap, keep loops from vectors.
+CFLAGS_mixed_rows       = -ffp-contract=off -fno-math-errno -fno-trapping-math
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off
