@@ -13,7 +13,9 @@
 !>
 !> Planes are added from the top down, two more below the last one wanted; each has cells around those wanted, two on each side.
 module contact_cells_m
-  use kinds_m, only: dp, sp
+  use iso_c_binding, only: c_int8_t
+  use kinds_m, only: sp
+  use mixed_rows_c, only: contact_row_decide, contact_row_finish, contact_row_soften, contact_row_speeds
   implicit none
   private
   public :: contact_cells_t, ContactsBegin, ContactsAdd, ContactsFinish, contact_reach
@@ -21,13 +23,15 @@ module contact_cells_m
   integer, parameter :: contact_reach = 2         !< a cell depends on those so far away along an axis
   !> So much stiffer at most [logarithm], P and S: the largest stable step is then shorter by less than the 1 % that the program
   !> stays below that of an even medium (eigenvalues of random contacts at half-lengths 1, 2, 4).
-  real(dp), parameter :: most(2) = [0.12_dp, 0.30_dp]
-  real(dp), parameter :: resists = 0.7499_dp      !< largest ratio of the moduli
+  real(sp), parameter :: most(2) = [0.12_sp, 0.30_sp]
+  real(sp), parameter :: resists = 0.7499_sp      !< largest ratio of the moduli
 
-  !> A plane of cells: mean and variance of logarithms, (2, nx, ny), 0 where no rock is.
+  !> A plane of cells with a ring of one around, which holds nothing: rows along x of P, then of S waves; 0 where no rock is.
   type :: contact_plane_t
-    real(sp), allocatable :: u(:, :, :), v(:, :, :)
-    real(sp), allocatable :: push(:, :, :, :)     !< (2, 3, nx, ny) given to the cells beside it along each axis: d
+    real(sp), allocatable :: u(:, :, :), v(:, :, :)     !< mean and variance of logarithms, (0:nx+1, 2, 0:ny+1)
+    real(sp), allocatable :: soft(:, :, :)              !< exp(-u)
+    real(sp), allocatable :: push(:, :, :, :)           !< (0:nx+1, 2, 0:ny+1, 3) given to the cells beside it along each axis: d
+    logical, allocatable :: gives(:)                    !< (0:ny+1) a cell of the row gives something
   end type contact_plane_t
 
   type :: contact_cells_t
@@ -46,112 +50,85 @@ contains
     state%n = [nx, ny]
     do p = 0, 3
       associate (a => state%plane(p))
-        allocate (a%u(2, nx, ny), a%v(2, nx, ny), a%push(2, 3, nx, ny), source=0.0_sp)
+        allocate (a%u(0:nx + 1, 2, 0:ny + 1), a%push(0:nx + 1, 2, 0:ny + 1, 3), source=0.0_sp)
+        allocate (a%v, a%soft, source=a%u)
+        allocate (a%gives(0:ny + 1), source=.false.)
       end associate
     end do
   end subroutine ContactsBegin
 
-  !> The next plane below.
-  pure subroutine ContactsAdd(state, u, v)
+  !> The next plane below, (nx, 2, ny).
+  subroutine ContactsAdd(state, u, v)
     type(contact_cells_t), intent(inout) :: state
     real(sp), intent(in) :: u(:, :, :), v(:, :, :)
     state%added = state%added + 1
-    associate (a => state%plane(modulo(state%added, 4)))
-      a%u = u
-      a%v = v
-      a%push = 0
+    associate (a => state%plane(modulo(state%added, 4)), nx => state%n(1), ny => state%n(2))
+      a%u(1:nx, :, 1:ny) = u
+      call contact_row_soften(size(a%u), a%u, a%soft)
+      a%v(1:nx, :, 1:ny) = v
+      if (any(a%gives)) a%push = 0
+      a%gives = .false.
     end associate
     if (state%added > 1) call Decide(state, state%added - 1)
   end subroutine ContactsAdd
 
-  !> Changes the medium (nx, ny, parts) of cells from (i0, j0) on, of the plane two above the last one, from that by means.
-  pure subroutine ContactsFinish(state, i0, j0, medium)
-    type(contact_cells_t), intent(in) :: state
-    integer, intent(in) :: i0, j0
-    real(sp), intent(inout) :: medium(:, :, :)
-    integer :: i, j, k
-    k = state%added - contact_reach
-    associate (here => state%plane(modulo(k, 4)))
-      do j = 1, size(medium, 2)
-        do i = 1, size(medium, 1)
-          if (here%u(1, i0 + i - 1, j0 + j - 1) > 0) call FinishCell(state, [i0 + i - 1, j0 + j - 1, k], medium(i, j, :3))
-        end do
-      end do
-    end associate
-  end subroutine ContactsFinish
-
   !> What each cell of plane k gives to those beside it.
-  pure subroutine Decide(state, k)
+  subroutine Decide(state, k)
     type(contact_cells_t), intent(inout) :: state
     integer, intent(in) :: k
-    real(dp) :: lo(2, 3), hi(2, 3)
-    integer :: i, j, q, above
-    above = max(k - 1, 1)
-    associate (p => state%plane(modulo(k, 4)), n => state%n)
-      do j = 1, n(2)
-        do i = 1, n(1)
-          if (all(p%v(:, i, j) <= 0)) cycle
-          lo(:, 1) = p%u(:, max(1, i - 1), j)
-          hi(:, 1) = p%u(:, min(n(1), i + 1), j)
-          lo(:, 2) = p%u(:, i, max(1, j - 1))
-          hi(:, 2) = p%u(:, i, min(n(2), j + 1))
-          lo(:, 3) = state%plane(modulo(above, 4))%u(:, i, j)
-          hi(:, 3) = state%plane(modulo(k + 1, 4))%u(:, i, j)
-          do q = 1, 2
-            p%push(q, :, i, j) = real(Pushed(lo(q, :), real(p%u(q, i, j), dp), hi(q, :), real(p%v(q, i, j), dp), most(q)), sp)
-          end do
+    integer :: j, q
+    associate (p => state%plane(modulo(k, 4)), above => state%plane(modulo(k - 1, 4)), below => state%plane(modulo(k + 1, 4)), &
+               nx => state%n(1))
+      do j = 1, state%n(2)
+        if (.not. any(p%v(1:nx, :, j) > 0)) cycle
+        do q = 1, 2
+          call contact_row_decide(nx, most(q), p%u(:, q, j), p%u(1:nx, q, j - 1), p%u(1:nx, q, j + 1), above%u(1:nx, q, j), &
+                                  below%u(1:nx, q, j), p%v(1:nx, q, j), p%push(1:nx, q, j, 1), p%push(1:nx, q, j, 2), &
+                                  p%push(1:nx, q, j, 3))
         end do
+        p%gives(j) = any(abs(p%push(1:nx, :, j, :)) > 0)
       end do
     end associate
   end subroutine Decide
 
-  !> d along each axis, with the sign of hi - lo.
-  pure function Pushed(lo, u, hi, v, most) result(d)
-    real(dp), intent(in) :: lo(3), u, hi(3), v, most
-    real(dp) :: d(3), step(3), share
-    integer :: a
-    d = 0
-    step = 0
-    where (lo > 0 .and. hi > 0 .and. (u - lo)*(hi - u) > 0) step = hi - lo    ! others are no steps
-    do a = 1, 3
-      if (.not. abs(step(a)) > 0) cycle
-      share = min(v*step(a)**2/sum(step**2), (u - lo(a))*(hi(a) - u))
-      d(a) = sign(min(most, (sqrt(step(a)**2 + 2*share) - abs(step(a)))/2), step(a))
-    end do
-  end function Pushed
-
-  !> vp, vs, rho of cell c.
-  pure subroutine FinishCell(state, c, medium)
+  !> Changes the medium (nx, ny, parts) of cells from (i0, j0) on, of the plane two above the last one, from that by means.
+  subroutine ContactsFinish(state, i0, j0, medium)
     type(contact_cells_t), intent(in) :: state
-    integer, intent(in) :: c(3)
-    real(sp), intent(inout) :: medium(3)
-    real(dp) :: modulus(2), got(2), given(2), stiffest(2), rho
-    integer :: side, a, n(3)
-    associate (here => state%plane(modulo(c(3), 4)))
-      got = 0
-      given = 0
-      stiffest = 0
-      do a = 1, 3
-        do side = -1, 1, 2
-          n = c
-          n(a) = n(a) + side
-          if (any(n < 1) .or. any(n(:2) > state%n)) cycle
-          associate (there => state%plane(modulo(n(3), 4)))
-            if (.not. there%u(1, n(1), n(2)) > 0) cycle
-            got = got - side*there%push(:, a, n(1), n(2))
-            given = given + exp(-real(there%u(:, n(1), n(2)), dp))*(1 - exp(-side*real(here%push(:, a, c(1), c(2)), dp)))
-            stiffest = max(stiffest, exp(real(there%u(:, n(1), n(2)), dp)))
-          end associate
-        end do
+    integer, intent(in) :: i0, j0
+    real(sp), intent(inout) :: medium(:, :, :)
+    integer :: j, k, at
+    k = state%added - contact_reach
+    associate (here => state%plane(modulo(k, 4)), above => state%plane(modulo(k - 1, 4)), below => state%plane(modulo(k + 1, 4)))
+      do j = 1, size(medium, 2)
+        at = j0 + j - 1
+        if (any(here%gives(at - 1:at + 1)) .or. above%gives(at) .or. below%gives(at)) &
+          call FinishRow(here, above, below, i0, at, size(medium, 1), medium(:, j, :))
       end do
-      if (all(abs(got) <= 0) .and. all(abs(here%push(:, :, c(1), c(2))) <= 0)) return
-      rho = medium(3)
-      modulus = rho*real(medium(:2), dp)**2
-      where (any(abs(here%push(:, :, c(1), c(2))) > 0, 2)) modulus = 1/max(1/modulus + given, 1/stiffest)
-      modulus = modulus*exp(min(max(got, -most), most))
-      modulus(2) = min(modulus(2), resists*modulus(1))
-      medium(:2) = real(sqrt(modulus/rho), sp)
     end associate
-  end subroutine FinishCell
+  end subroutine ContactsFinish
+
+  !> vp, vs, rho of n cells of row j from cell i0 on.
+  subroutine FinishRow(here, above, below, i0, j, n, medium)
+    type(contact_plane_t), intent(in) :: here, above, below
+    integer, intent(in) :: i0, j, n
+    real(sp), intent(inout) :: medium(:, :)
+    real(sp) :: modulus(n, 2), soft_y(n, 2), soft_z(n, 2), got_y(n), got_z(n)
+    integer(c_int8_t) :: changed(n)
+    integer :: q, i1
+    i1 = i0 + n - 1
+    changed = 0
+    do q = 1, 2
+      modulus(:, q) = medium(:, 3)*medium(:, q)**2
+      soft_y(:, 1) = here%soft(i0:i1, q, j - 1)
+      soft_y(:, 2) = here%soft(i0:i1, q, j + 1)
+      soft_z(:, 1) = above%soft(i0:i1, q, j)
+      soft_z(:, 2) = below%soft(i0:i1, q, j)
+      got_y = here%push(i0:i1, q, j - 1, 2) - here%push(i0:i1, q, j + 1, 2)
+      got_z = above%push(i0:i1, q, j, 3) - below%push(i0:i1, q, j, 3)
+      call contact_row_finish(n, most(q), here%soft(i0 - 1:i1 + 1, q, j), soft_y, soft_z, here%push(i0 - 1:i1 + 1, q, j, 1), &
+                              here%push(i0:i1, q, j, 2), here%push(i0:i1, q, j, 3), got_y, got_z, modulus(:, q), changed)
+    end do
+    call contact_row_speeds(n, resists, modulus, changed, here%u(i0:i1, 1, j), medium(:, 3), medium(:, 1), medium(:, 2))
+  end subroutine FinishRow
 
 end module contact_cells_m

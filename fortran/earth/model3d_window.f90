@@ -7,6 +7,8 @@ module model3d_window_m
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t
   use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, MixedCellSpread, MixedCellWater, mixed_cell_t
+  use iso_c_binding, only: c_int8_t
+  use mixed_rows_m, only: mixed_rows_t, MixedRowsAdd, MixedRowsBare, MixedRowsBegin, MixedRowsCells, one_air, one_fluid, one_rock
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, RegridAxis
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck
@@ -250,7 +252,7 @@ contains
         if (part > on_face*window%dz) call MixedCellAdd(mixture, part, layers%medium(:, l))
       end do
       call MixedCellSpread(mixture, mean, variance)
-      call ContactsAdd(contacts, reshape(real(mean, sp), [2, 1, 1]), reshape(real(variance, sp), [2, 1, 1]))
+      call ContactsAdd(contacts, reshape(real(mean, sp), [1, 2, 1]), reshape(real(variance, sp), [1, 2, 1]))
       medium(:, 1, 1) = MixedCellMedium(mixture)
       water = MixedCellWater(mixture)
       call FloorAdd(floors, water, medium)
@@ -359,7 +361,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: u(:, :, :), v(:, :, :), medium(:, :, :)
     real(dp), allocatable :: water(:, :)
-    integer :: i, j, k, rows, parts, c(3), at(3)
+    integer(c_int8_t), allocatable :: kind(:)
+    type(mixed_rows_t) :: samples
+    integer :: j, k, rows, parts, c(3), at(3)
     parts = size(media, 4)
     rows = earth%part%high(2) - earth%part%low(2) + 1
     associate (x => axes(1), y => axes(2), z => axes(3))
@@ -371,19 +375,22 @@ contains
         end do
         return
       end if
-      allocate (u(2, size(x%first), size(y%first)), v(2, size(x%first), size(y%first)), source=0.0_sp)
+      allocate (u(size(x%first), 2, size(y%first)), v(size(x%first), 2, size(y%first)), source=0.0_sp)
       allocate (medium(medium_parts, size(x%first), size(y%first)), source=0.0_sp)
       allocate (water(size(x%first), size(y%first)), source=0.0_dp)
+      allocate (kind(size(x%first)))
+      call MixedRowsBegin(samples, x, y)
       at = box%low - wide%low + 1
       do k = k0, k1
         call CheckRows(z%first(k), LastOf(z, k))
         if (allocated(error)) return
+        samples%made = y%first(1) - 1
+        c = wide%low + k - 1
         do j = 1, size(y%first)
-          do i = 1, size(x%first)
-            call Cell(i, j, k, medium(:, i, j), water(i, j), u(:, i, j), v(:, i, j))
-            c = wide%low + [i, j, k] - 1
-            if (all(c >= box%low .and. c <= box%high)) media(c(1), c(2), c(3), :) = medium(:parts, i, j)
-          end do
+          call CellRow(j, k)
+          c(2) = wide%low(2) + j - 1
+          if (all(c(2:) >= box%low(2:) .and. c(2:) <= box%high(2:))) &
+            media(:, c(2), c(3), :) = transpose(medium(:parts, at(1):at(1) + size(media, 1) - 1, j))
         end do
         if (.not. mixes) cycle
         call ContactsAdd(contacts, u, v)
@@ -435,6 +442,35 @@ contains
         if (parts > 3) call ModelChecksumCheck(checksum(3), earth%qp, earth%qs, i0, i1, Row(j0, at), Row(j1, at), error, shift)
       end do
     end subroutine CheckRows
+
+    !> Cells of row j of plane k: all at once, then one after the other those that are one sample or mix kinds of earth.
+    subroutine CellRow(j, k)
+      integer, intent(in) :: j, k
+      integer :: i, m, n, r
+      associate (x => axes(1), y => axes(2), z => axes(3), i0 => samples%i0, i1 => samples%i1)
+        do m = samples%made + 1, LastOf(y, j)
+          call MixedRowsBare(samples, m)
+          do n = 1, z%count(k)
+            r = Row(m, z%first(k) + n - 1)
+            if (parts > 3) then
+              call MixedRowsAdd(samples, z%w(n, k), earth%vp(i0:i1, r), earth%vs(i0:i1, r), earth%rho(i0:i1, r), &
+                                earth%qp(i0:i1, r), earth%qs(i0:i1, r))
+            else
+              call MixedRowsAdd(samples, z%w(n, k), earth%vp(i0:i1, r), earth%vs(i0:i1, r), earth%rho(i0:i1, r))
+            end if
+          end do
+        end do
+        call MixedRowsCells(samples, y, j, kind, medium(:, :, j), u(:, :, j), v(:, :, j))
+        do i = 1, size(x%first)
+          if (all(kind(i) /= [one_air, one_fluid, one_rock]) .or. &
+              (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1)) then
+            call Cell(i, j, k, medium(:, i, j), water(i, j), u(i, :, j), v(i, :, j))
+          else
+            water(i, j) = merge(merge(1, -1, kind(i) == one_fluid), 0, kind(i) /= one_rock)
+          end if
+        end do
+      end associate
+    end subroutine CellRow
 
     !> The medium of a cell by means; the share of water, mean and variance of the logarithms of moduli if these are asked for.
     pure subroutine Cell(i, j, k, medium, water, u, v)

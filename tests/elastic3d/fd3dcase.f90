@@ -18,7 +18,8 @@ module fd3dcase_m
   implicit none
   private
   public :: case3d_t, result3d_t, Case3dNew, Case3dCfg, Case3dSource, Case3dHandle, Case3dPoints, Case3dSteps, Case3dResult
-  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName
+  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, Case3dProfiles
+  public :: kinds_of_sides, SidesName
 
   integer, parameter :: kinds_of_sides = 8
   real(dp), parameter :: spacing(3) = [10.0_dp, 8.0_dp, 9.0_dp], vp_most = 4000
@@ -240,7 +241,7 @@ contains
     cfg%half_length = g%half_length
     cfg%narrow = merge(1, 0, g%narrow)
     cfg%anelastic = merge(merge(2, 1, g%together), 0, g%anelastic)
-    cfg%threads = 0
+    cfg%threads = g%threads
     cfg%share = 0
     cfg%sparse = merge(2, 0, g%sparse)
     cfg%d = real(g%d, c_float)
@@ -278,7 +279,7 @@ contains
     if (.not. allocated(error) .and. g%anelastic) &
       call FailFromC(fd3d_quality(h, c%tau, c%y, c%stiff, Case3dCut(g, c%qp), Case3dCut(g, c%qs)), error)
     if (.not. allocated(error) .and. any(c%width > 0)) then
-      call Profiles(c, g, p)
+      call Case3dProfiles(c, g, p)
       call FailFromC(fd3d_pml(h, p%x, p%y, p%z), error)
     end if
     if (.not. allocated(error) .and. any(c%sponge > 0)) then
@@ -304,12 +305,13 @@ contains
     map%last = c%last
   end subroutine MakeMap
 
-  subroutine Profiles(c, g, p)
+  !> Profiles of the layers.
+  subroutine Case3dProfiles(c, g, p)
     type(case3d_t), intent(in) :: c
     type(fd3d_grid_t), intent(in) :: g
     type(fd3d_profiles_t), intent(out) :: p
     call Fd3dProfiles(g, c%width, 3500.0_dp, 25.0_dp, p)
-  end subroutine Profiles
+  end subroutine Case3dProfiles
 
   !> A handle ready for the first step, its part of sources and receivers with it; null after a failure.
   type(c_ptr) function Case3dHandle(variant, c, error, subdomain) result(h)
@@ -447,7 +449,7 @@ contains
     if (.not. allocated(error)) call engine%model(c%rho, c%lambda, c%mu, error)
     if (.not. allocated(error) .and. c%grid%anelastic) call engine%quality(c%tau, c%y, c%stiff, c%qp, c%qs, error)
     if (.not. allocated(error) .and. any(c%width > 0)) then
-      call Profiles(c, c%grid, p)
+      call Case3dProfiles(c, c%grid, p)
       call engine%pml(p%x, p%y, p%z, error)
     end if
     if (.not. allocated(error) .and. any(c%sponge > 0)) then
