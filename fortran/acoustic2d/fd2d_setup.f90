@@ -225,12 +225,15 @@ contains
     if (size(fields) == 0) call Fail(error, 'components is empty: use p, vx, vz joined by commas')
   end subroutine ReadComponents
 
-  !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface, where the density is
-  !> the same all around; with positions=nearest nothing is between the nodes and nothing is lacking.
+  !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface; with
+  !> positions=nearest nothing is between the nodes and nothing is lacking. They are those of a medium that is even all around.
+  !> Beside a contact of densities they are right next to the source: velocity depends on no density there, pressure on that of the
+  !> source. A receiver beyond the contact has the harmonic mean of both densities, as the static field has; so source and receiver
+  !> may change places. What a contact nearer than the receiver changes in the short waves is not there (t208 measures it).
   subroutine MakeNearfield(self)
     class(fd2d_t), intent(inout) :: self
     type(nearfield_t) :: table
-    real(dp) :: source(2), image(2), receiver(2), terms(3), more(3), rho
+    real(dp) :: source(2), image(2), receiver(2), terms(3), more(3)
     integer :: r, c, nrec
     nrec = size(self%shot%rx)
     self%near = reshape([real(dp) ::], [nrec, size(self%fields)], [0.0_dp])
@@ -240,35 +243,29 @@ contains
     do r = 1, nrec
       receiver = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
       if (norm2(receiver - source) > near_most) cycle
-      if (.not. UniformAround(self, source, receiver)) cycle
       if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
       call NearfieldTerms(table, source, receiver, terms)
       if (self%grid%free_top) then
         call NearfieldTerms(table, image, receiver, more)
         terms = terms - more
       end if
-      rho = self%rho(nint(source(1)), nint(source(2)))
-      terms(1) = terms(1)*rho
+      terms(1) = terms(1)*2/(1/DensityAt(self, source) + 1/DensityAt(self, receiver))
       do c = 1, size(self%fields)
         self%near(r, c) = terms(1 + self%fields(c))
       end do
     end do
   end subroutine MakeNearfield
 
-  !> The density is the same in all cells that source and receiver are spread over and between.
-  pure logical function UniformAround(self, a, b)
+  !> Density next to a place [cells: node n is at n], of the nearest points of the grid that have one.
+  pure real(dp) function DensityAt(self, place) result(rho)
     class(fd2d_t), intent(in) :: self
-    real(dp), intent(in) :: a(2), b(2)
-    integer :: low(2), high(2)
-    low = max(1, floor(min(a, b)) - 4)
-    high = min([self%grid%nx, self%grid%nz], ceiling(max(a, b)) + 4)
-    associate (rho => self%rho(low(1):high(1), low(2):high(2)))
-      UniformAround = maxval(rho) - minval(rho) <= 1e-5*maxval(rho)
-      if (.not. self%grid%apart) return
-      associate (rho_z => self%rho_z(low(1):high(1), low(2):high(2)))
-        UniformAround = UniformAround .and. max(maxval(rho_z) - maxval(rho), minval(rho) - minval(rho_z)) <= 1e-5*maxval(rho)
-      end associate
-    end associate
-  end function UniformAround
+    real(dp), intent(in) :: place(2)
+    integer :: at(2), half(2)
+    at = nint(place)
+    rho = self%rho(at(1), at(2))
+    if (.not. self%grid%apart) return
+    half = max(1, nint(place - 0.5_dp))
+    rho = 0.5_dp*(real(self%rho(half(1), at(2)), dp) + self%rho_z(at(1), half(2)))
+  end function DensityAt
 
 end submodule fd2d_setup

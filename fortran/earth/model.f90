@@ -10,7 +10,8 @@ module model_m
   use model_raw_m, only: RawRead
   use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
-  use regrid_m, only: axis_t, Regrid, RegridAlongX, RegridAlongZ, RegridAxis, RegridEffective, RegridModulus
+  use regrid_m, only: axis_t, BetweenSamples, PlacesBetween, Regrid, RegridAlongX, RegridAlongZ, RegridAxis, &
+                      RegridEffective, RegridModulus
   use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesName
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck, ModelChecksumMake
   use shot_m, only: shot_t
@@ -300,46 +301,101 @@ contains
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
                            ' nodes: out of memory for '//Str(4.0e-9_dp*window%parts*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
-    call AxisX(0.0_dp, x)
-    call AxisZ(0.0_dp, z)
     if (window%parts == 3) then
-      call RegridModulus(model%vp, model%rho, x, z, window%medium(:, 1, :, 1))
-      call AxisX(dx/2, x)
-      call RegridAlongX(model%rho, x, z, window%medium(:, 1, :, 2))
-      call AxisX(0.0_dp, x)
-      call AxisZ(dz/2, z)
-      call RegridAlongZ(model%rho, x, z, window%medium(:, 1, :, 3))
+      call MediumApart(model, window, b)
       return
     end if
+    call RegridAxis(model%nx, model%dx, FirstColumn(model, window, b), n(1), dx, 0.0_dp, job%regrid, x)
+    call RegridAxis(model%nz, model%dz, b%low(3) - 1, n(3), dz, 0.0_dp, job%regrid, z)
     call Regrid(model%rho, x, z, .false., window%medium(:, 1, :, 2))
     if (job%regrid == 'effective') then
       call RegridEffective(model%vp, model%rho, x, z, window%medium(:, 1, :, 2), window%medium(:, 1, :, 1))
     else
       call Regrid(model%vp, x, z, .true., window%medium(:, 1, :, 1))
     end if
+  end subroutine ModelWindow
+
+  !> The medium of a box of a window by regrid=cell. On a grid finer than the model the earth is that between samples, as ever so
+  !> fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known; some rows at a time.
+  subroutine MediumApart(model, window, box)
+    type(model_t), intent(in) :: model
+    type(window_t), intent(inout) :: window
+    type(box_t), intent(in) :: box
+    integer, parameter :: rows = 32                        ! of nodes at a time
+    type(axis_t) :: x, xh, z, zh
+    real(sp), allocatable :: vp(:, :), rho(:, :)
+    integer :: more(2), low(2), high(2), k, last
+    more = [PlacesBetween(model%dx, window%dx), PlacesBetween(model%dz, window%dz)]
+    call AxisX(0.0_dp, x)
+    call AxisX(window%dx/2, xh)
+    associate (m => window%medium)
+      if (all(more == 1)) then
+        call AxisZ(box%low(3), box%high(3), 0.0_dp, z)
+        call AxisZ(box%low(3), box%high(3), window%dz/2, zh)
+        call RegridModulus(model%vp, model%rho, x, z, m(:, 1, :, 1))
+        call RegridAlongX(model%rho, xh, z, m(:, 1, :, 2))
+        call RegridAlongZ(model%rho, x, zh, m(:, 1, :, 3))
+        return
+      end if
+      low(1) = min(minval(x%first), minval(xh%first))
+      high(1) = max(maxval(x%first + x%count), maxval(xh%first + xh%count)) - 1
+      x%first = x%first - low(1) + 1
+      xh%first = xh%first - low(1) + 1
+      do k = box%low(3), box%high(3), rows
+        last = min(box%high(3), k + rows - 1)
+        call AxisZ(k, last, 0.0_dp, z)
+        call AxisZ(k, last, window%dz/2, zh)
+        low(2) = min(minval(z%first), minval(zh%first))
+        high(2) = max(maxval(z%first + z%count), maxval(zh%first + zh%count)) - 1
+        z%first = z%first - low(2) + 1
+        zh%first = zh%first - low(2) + 1
+        call BetweenSamples(model%vp, .true., more, low, high, vp)
+        call BetweenSamples(model%rho, .false., more, low, high, rho)
+        call RegridModulus(vp, rho, x, z, m(:, 1, k:last, 1))
+        call RegridAlongX(rho, xh, z, m(:, 1, k:last, 2))
+        call RegridAlongZ(rho, x, zh, m(:, 1, k:last, 3))
+      end do
+    end associate
 
   contains
 
     subroutine AxisX(shift, axis)
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx) + b%low(1) - 1, n(1), dx, shift, job%regrid, axis)
+      call RegridAxis((model%nx - 1)*more(1) + 1, model%dx/more(1), FirstColumn(model, window, box), &
+                      box%high(1) - box%low(1) + 1, window%dx, shift, Rule(more(1)), axis)
     end subroutine AxisX
 
-    subroutine AxisZ(shift, axis)
+    subroutine AxisZ(first, last, shift, axis)
+      integer, intent(in) :: first, last
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis(model%nz, model%dz, b%low(3) - 1, n(3), dz, shift, job%regrid, axis)
+      call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), first - 1, last - first + 1, window%dz, shift, &
+                      Rule(more(2)), axis)
     end subroutine AxisZ
 
-  end subroutine ModelWindow
+    pure function Rule(more)
+      integer, intent(in) :: more
+      character(:), allocatable :: Rule
+      Rule = merge('lines', 'cell ', more > 1)
+    end function Rule
 
-  !> The densities of vx and vz are means of their own cells: where the grid is coarser than the model, along x or z.
+  end subroutine MediumApart
+
+  !> The number of the first column of a box on the lattice that begins with the model, from 0.
+  pure integer function FirstColumn(model, window, box)
+    type(model_t), intent(in) :: model
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    FirstColumn = Whole((window%x0 - model%x0)/window%dx) + box%low(1) - 1
+  end function FirstColumn
+
+  !> The densities of vx and vz are means of their own cells: where the grid is not the model's, along x or z.
   pure logical function ModelApart(model, job, dx, dz)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
     real(dp), intent(in) :: dx, dz
-    ModelApart = job%regrid == 'cell' .and. (dx > model%dx*(1 + same) .or. dz > model%dz*(1 + same))
+    ModelApart = job%regrid == 'cell' .and. .not. (SameStep(dx, model%dx) .and. SameStep(dz, model%dz))
   end function ModelApart
 
   pure logical function SameStep(d, own)

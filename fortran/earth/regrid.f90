@@ -1,8 +1,8 @@
 !> From the samples of a model to the nodes of a grid, axis by axis.
 !>
 !> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
-!> the mean over the cells it overlaps, weighted by the overlap; where it is finer, the line between the two nearest samples;
-!> where both agree, the sample itself. What is averaged is one of these:
+!> the mean over the cells it overlaps, weighted by the overlap; where it is finer, the line between the two nearest samples, or, by
+!> `cell`, the mean of what such lines are over the cell; where both agree, the sample itself. What is averaged is one of these:
 !>   cell       compressibility 1/(rho v²) at the nodes, and density at each velocity point: as it is along the difference that
 !>              drives the velocity, where masses add, and then its reciprocal across, where flows do (Backus 1962, for fluids;
 !>              Moczo et al. 2002, Bulletin of the Seismological Society of America 92, 3042-3066). The mean is by the kernel of
@@ -21,7 +21,7 @@ module regrid_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: axis_t, RegridAxis, Regrid, RegridEffective, RegridModulus, RegridAlongX, RegridAlongZ
+  public :: axis_t, BetweenSamples, PlacesBetween, RegridAxis, Regrid, RegridEffective, RegridModulus, RegridAlongX, RegridAlongZ
 
   real(dp), parameter :: least_part = 0.8_dp      !< of the least sample: a mean by weights of both signs is not below
 
@@ -41,8 +41,8 @@ module regrid_m
 contains
 
   !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
-  !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'cell', 'average', 'effective' or
-  !> 'nearest'.
+  !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'cell', 'lines' (the same
+  !> where lines join the samples), 'average', 'effective' or 'nearest'.
   !> The weights of a node depend on its number alone, so a piece of the lattice equals the same piece of the whole.
   subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis)
     integer, intent(in) :: n_in, start, n
@@ -55,6 +55,7 @@ contains
     widest = 2
     if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
     if (rule == 'cell' .and. widest > 2) widest = int(4*d_out/d_in) + 3
+    if (rule == 'lines') widest = int(4*d_out/d_in) + 4
     allocate (axis%first(n), axis%count(n), axis%w(widest, n))
     axis%w = 0
     do i = 1, n
@@ -62,6 +63,8 @@ contains
       if (abs(x - nint(x)) < tiny_part*max(1.0_dp, abs(x))) x = nint(x)
       if (rule == 'nearest') then
         call One(nint(x))
+      else if (rule == 'lines') then
+        call KeysOfLines(x, d_out/d_in)
       else if (widest > 2 .and. rule == 'cell') then
         call Keys(x, d_out/d_in)
       else if (widest > 2) then
@@ -133,6 +136,24 @@ contains
       end do
     end subroutine Keys
 
+    !> The same where lines join the samples: each counts what the kernel has over its hat, those at the ends what lies beyond, too.
+    subroutine KeysOfLines(x, width)
+      real(dp), intent(in) :: x, width
+      real(dp) :: below, above
+      integer :: j, at, last
+      axis%first(i) = min(max(floor(x - 2*width), 0), n_in - 1) + 1
+      last = min(max(ceiling(x + 2*width), 0), n_in - 1)
+      axis%count(i) = last - axis%first(i) + 2
+      below = -0.5_dp
+      do at = 1, axis%count(i)
+        j = axis%first(i) + at - 2
+        above = 0.5_dp
+        if (j < last) above = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
+        axis%w(at, i) = above - below
+        below = above
+      end do
+    end subroutine KeysOfLines
+
   end subroutine RegridAxis
 
   !> The integral of Keys' kernel from 0 to s.
@@ -147,6 +168,55 @@ contains
     end if
     total = sign(total, s)
   end function KeysBelow
+
+  !> The integral of KeysBelow from 0 to s.
+  pure real(dp) function KeysTwice(s) result(total)
+    real(dp), intent(in) :: s
+    real(dp) :: t
+    t = min(abs(s), 2.0_dp)
+    if (t < 1) then
+      total = t**2/2 + t**4*(0.075_dp*t - 2.5_dp/12)
+    else
+      total = 11/30.0_dp + 0.5_dp*(t - 1) + (1 - (2 - t)**4)/24 - (1 - (2 - t)**5)/40
+    end if
+    total = total + 0.5_dp*(abs(s) - t)
+  end function KeysTwice
+
+  !> So many places for each sample of spacing `own` show to a grid of spacing d what lies between samples: what a wave sees is no
+  !> line between them. 1 where the grid is not finer.
+  pure integer function PlacesBetween(own, d) result(places)
+    real(dp), intent(in) :: own, d
+    places = merge(8, 1, d < own*(1 - 1.0e-9_dp))
+  end function PlacesBetween
+
+  !> The earth between the samples a(:, :): b, its numbers low(1) .. high(1), low(2) .. high(2) on the lattice that has more(1:2)
+  !> places for each sample, the first of which is number 1. Lines along x, then along z, of a or, `slowness`, of 1/a.
+  subroutine BetweenSamples(a, slowness, more, low, high, b)
+    real(sp), intent(in) :: a(:, :)
+    logical, intent(in) :: slowness
+    integer, intent(in) :: more(2), low(2), high(2)
+    real(sp), allocatable, intent(inout) :: b(:, :)
+    real(dp) :: over(size(a, 1)), part, here
+    integer :: i, j, k, n
+    if (allocated(b)) deallocate (b)
+    allocate (b(high(1) - low(1) + 1, high(2) - low(2) + 1))
+    do k = low(2), high(2)
+      n = (k - 1)/more(2) + 1
+      part = real(modulo(k - 1, more(2)), dp)/more(2)
+      over = a(:, n)
+      if (slowness) over = 1/over
+      if (part > 0 .and. slowness) over = (1 - part)*over + part/a(:, n + 1)
+      if (part > 0 .and. .not. slowness) over = (1 - part)*over + part*a(:, n + 1)
+      do i = low(1), high(1)
+        j = (i - 1)/more(1) + 1
+        part = real(modulo(i - 1, more(1)), dp)/more(1)
+        here = over(j)
+        if (part > 0) here = (1 - part)*over(j) + part*over(j + 1)
+        if (slowness) here = 1/here
+        b(i - low(1) + 1, k - low(2) + 1) = real(here, sp)
+      end do
+    end do
+  end subroutine BetweenSamples
 
   !> b(i, k) from the samples a(:, :) with the weights of both axes; `slowness`: the mean is taken of 1/a.
   subroutine Regrid(a, x, z, slowness, b)

@@ -31,7 +31,7 @@ def contact(medium, place, points, away=400.0, dip=0.0, rule="cell", sample=2.5)
     along, beyond = (np.array(v) for v in ((np.cos(dip), np.sin(dip)), (-np.sin(dip), np.cos(dip))))
     source, receivers = np.array([0.0, -away]), RECEIVERS * max(away, 400.0)
     points_of = np.vstack([source, receivers])
-    tmax = float(np.hypot(*(receivers - source).T).max() / 1500 + 2.6 / fpeak + 0.1)
+    tmax = float(np.hypot(receivers[:, 0], away + np.abs(receivers[:, 1])).max() / 1500 + 2.6 / fpeak + 0.1)     # echoes end in it
     world = points_of[:, :1] * along + points_of[:, 1:] * beyond
     margin = 1500 if 0 < dip < 1 else 200           # beyond its edges a model goes on level: a bend there would be heard
     node = -np.floor((world.min(0) - margin) / H) * H

@@ -17,6 +17,7 @@ program t302_model_window
   type(model_t) :: model
   type(job_t) :: job
   type(shot_t) :: shot
+  logical :: coarse(2)                                !< the grid is coarser than the model along x, along z
   integer :: i, k
 
   call Fresh()
@@ -25,8 +26,9 @@ program t302_model_window
   call Finer()
   call Nearest()
   call Cells()
+  call Between()
   call Crops('average', [2, 2, 2, 2, 2])
-  call Crops('cell', [2, 3, 2, 3, 2])
+  call Crops('cell', [2, 3, 3, 3, 3])
   call AtOnce()
   call Grids()
   call BadGeometry()
@@ -145,9 +147,6 @@ contains
     call Fresh()
   end subroutine Nearest
 
-  !> regrid=cell: compressibility and densities that are linear along their axes come back linear; a step overshoots, but not below
-  !> 0.8 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed, on a finer one it is
-  !> a line between samples, as by `average`.
   !> What is asked for at once, a number of default size has room for, whatever the window and its cells are.
   subroutine AtOnce()
     type(window_t) :: w
@@ -166,6 +165,8 @@ contains
     call Claim(WindowAtOnce(w, box_t([1, 1, 1], [w%nx, w%ny, w%nz])) == 1, 'one layer at least')
   end subroutine AtOnce
 
+  !> regrid=cell: compressibility and densities that are linear along their axes come back linear; a step overshoots, but not below
+  !> 0.8 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed.
   subroutine Cells()
     type(window_t) :: w, same
     real(dp) :: x, z, worst(3), least
@@ -174,10 +175,7 @@ contains
     job%regrid = 'average'
     call ModelWindow(model, job, shot, model%dx, model%dz, same, error)
     call Claim(size(w%medium, 4) == 2 .and. all(abs(w%medium - same%medium) <= 0), 'cell is average on the grid of the model')
-    call ModelWindow(model, job, shot, 20.0_dp, 3.0_dp, same, error)
     job%regrid = 'cell'
-    call ModelWindow(model, job, shot, 20.0_dp, 3.0_dp, w, error)
-    call Claim(size(w%medium, 4) == 2 .and. all(abs(w%medium - same%medium) <= 0), 'and on a finer one')
     call ModelWindow(model, job, shot, 20.0_dp, 15.0_dp, w, error)
     call ModelShape(model, job, shot, 20.0_dp, 15.0_dp, same, error)
     call Claim(size(w%medium, 4) == 3 .and. WindowParts(same) == 3 .and. .not. allocated(same%medium), &
@@ -214,7 +212,92 @@ contains
     call Fresh()
   end subroutine Cells
 
-  !> Two densities where the grid is coarser than the model along x or z, one where it is as fine or finer.
+  !> regrid=cell on grids finer than the model, or finer along one axis and coarser along the other, at nodes drawn at random: the
+  !> means over Keys' kernel of the earth between the samples, by sums over many places. An even earth stays as it is.
+  subroutine Between()
+    real(dp), parameter :: steps(2, 3) = reshape([7.0_dp, 3.0_dp, 11.3_dp, 25.0_dp, 15.0_dp, 9.9_dp], [2, 3])
+    type(window_t) :: w
+    real(dp) :: off(3), u(2), exact(3)
+    integer :: n, m, seed(64), at(2), c
+    call system_clock(seed(1))
+    seed = seed(1) + [(n, n=1, 64)]
+    call random_seed(put=seed)
+    job%regrid = 'cell'
+    do n = 1, 3
+      call ModelWindow(model, job, shot, steps(1, n), steps(2, n), w, error)
+      call ClaimFine(error, 'a window on '//Str(steps(1, n))//' m x '//Str(steps(2, n))//' m by cells')
+      if (size(w%medium, 4) /= 3) exit
+      coarse = steps(:, n) > [model%dx, model%dz]
+      off = 0
+      do m = 1, 6
+        call random_number(u)
+        at = 1 + int(u*[w%nx, w%nz])
+        exact = KernelMeans(steps(:, n), at)
+        off = max(off, [(abs(w%medium(at(1), 1, at(2), c)/exact(c) - 1), c=1, 3)])
+      end do
+      call Claim(size(w%medium, 4) == 3 .and. maxval(off) < 0.005_dp, 'modulus and densities of 6 nodes are means of what lies '// &
+                 'between samples, on '//Str(steps(1, n))//' m x '//Str(steps(2, n))//' m: within '//Str(off(1), 2)//', '// &
+                 Str(off(2), 2)//', '//Str(off(3), 2)//', at most 0.005 (seed '//Str(seed(1) - 1)//')')
+    end do
+    model%vp = 1777.7_sp
+    model%rho = 1013.3_sp
+    call ModelWindow(model, job, shot, 7.0_dp, 3.0_dp, w, error)
+    call Claim(all(abs(w%medium(:, 1, :, 2:) - 1013.3_sp) <= 0) .and. &
+               maxval(abs(w%medium(:, 1, :, 1)/(1013.3_dp*1777.7_dp**2) - 1)) < 2e-7_dp, 'an even earth stays even')
+    call Fresh()
+  end subroutine Between
+
+  !> K, and the densities of vx and vz, at node at(1:2) of a grid of spacings d(1:2), from the model at places closer than samples.
+  function KernelMeans(d, at) result(mean)
+    real(dp), intent(in) :: d(2)
+    integer, intent(in) :: at(2)
+    real(dp) :: mean(3)
+    integer, parameter :: fine = 200                  ! places a cell
+    real(dp) :: k(-2*fine:2*fine), s, r, sum_k, along_x, along_z, over_x, over_z
+    integer :: i, j
+    do i = -2*fine, 2*fine
+      s = abs(i)/real(fine, dp)
+      k(i) = merge(1.5_dp*s**3 - 2.5_dp*s**2 + 1, -0.5_dp*s**3 + 2.5_dp*s**2 - 4*s + 2, s <= 1)/fine
+    end do
+    sum_k = 0
+    over_x = 0
+    over_z = 0
+    do j = -2*fine, 2*fine
+      along_x = 0
+      along_z = 0
+      do i = -2*fine, 2*fine
+        call EarthAt((at - 1)*d + [i, j]*d/fine, s, r)
+        sum_k = sum_k + k(i)*k(j)*s**2/r
+        call EarthAt((at - 1)*d + [i + fine/2, j]*d/fine, s, r)
+        along_x = along_x + k(i)*r
+        call EarthAt((at - 1)*d + [j, i + fine/2]*d/fine, s, r)
+        along_z = along_z + k(i)*r
+      end do
+      over_x = over_x + k(j)/along_x
+      over_z = over_z + k(j)/along_z
+    end do
+    mean = 1/[sum_k, over_x, over_z]
+  end function KernelMeans
+
+  !> Slowness and density at a place [m] from the first sample: as it is in cells where the grid is coarser, on lines where it is
+  !> finer; beyond the model as at its edge.
+  subroutine EarthAt(place, slowness, rho)
+    real(dp), intent(in) :: place(2)
+    real(dp), intent(out) :: slowness, rho
+    real(dp) :: x(2), part(2), w(2, 2)
+    integer :: j(2)
+    x = min(max(place/[model%dx, model%dz], 0.0_dp), [nx - 1.0_dp, nz - 1.0_dp])
+    j = min(int(x), [nx, nz] - 2)
+    part = x - j
+    where (coarse) part = nint(part)
+    w = reshape([(1 - part(1))*(1 - part(2)), part(1)*(1 - part(2)), (1 - part(1))*part(2), part(1)*part(2)], [2, 2])
+    associate (v => model%vp(j(1) + 1:j(1) + 2, j(2) + 1:j(2) + 2), r => model%rho(j(1) + 1:j(1) + 2, j(2) + 1:j(2) + 2))
+      slowness = sum(w/v)
+      rho = sum(w*r)
+    end associate
+  end subroutine EarthAt
+
+  !> Two densities where the grid is not the model's along x or z, one where it is.
   subroutine Crops(rule, parts)
     character(*), intent(in) :: rule
     integer, intent(in) :: parts(5)                   ! of the medium, on each of these grids

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Receivers a twentieth of a cell to some cells from a source beside a flat contact, against the integral over wavenumber; places
+between the nodes are drawn at random."""
+import time
+
+import numpy as np
+
+from check import claim, done
+from exact import Frequencies, shoot, two_half_spaces
+
+MEDIA = {"strong": ((1500.0, 1000.0), (2500.0, 2200.0)), "sea floor": ((1500.0, 1000.0), (1800.0, 1900.0)),
+         "density alone": ((1500.0, 1000.0), (1500.0, 2200.0))}
+H, FMAX, SAMPLE = 10.0, 30.0, 2.5
+FPEAK = FMAX / 2.777
+T0 = 1.3 / FPEAK
+CELLS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.2, 3.0])
+SEED = int(time.time())
+rng = np.random.default_rng(SEED)
+
+
+def errors(media, away, place, x, angle, cells):
+    """Errors of pressure, vx and vz at the receivers [%]; the source is `away` cells above a contact `place` [m] beyond a node."""
+    upper, lower = media
+    zi = 200 + place
+    source = np.array([203.0 + x, zi - away * H])
+    receivers = source + H * np.outer(cells, [np.cos(angle), np.sin(angle)])
+    n = int(400 / SAMPLE) + 1
+    below = np.broadcast_to(np.arange(n) * SAMPLE > zi, (n, n))
+    t, *got = shoot(np.where(below, lower[0], upper[0]), np.where(below, lower[1], upper[1]), SAMPLE, source, receivers, tmax=0.3,
+                    dt_out=0.002, fpeak=FPEAK, fmax=FMAX, delay=T0, dx=H, dz=H)
+    f = Frequencies(0.3, 3 * FMAX, FPEAK, T0)
+    exact = two_half_spaces(f, upper, lower, zi, source, receivers, 2500.0, 3.0)
+    return np.array([100 * np.linalg.norm(a - f.traces(s, t), axis=1) / np.linalg.norm(f.traces(s, t), axis=1) for a, s in
+                     zip(got, exact)])
+
+
+def check(what, cases, bounds):
+    """Worst of the cases: pressure, velocity to half a cell, velocity beyond, at most `bounds` [%]."""
+    worst = np.zeros(3)
+    for name, away, side, turned in cases:
+        media = MEDIA[name][::-1] if turned else MEDIA[name]
+        cells = CELLS if side < 0 else CELLS[CELLS < 0.5 * away]      # velocity at a contact of densities is another matter
+        e = errors(media, away, SAMPLE * (rng.integers(4) + 0.5), rng.uniform(0, H), side * rng.uniform(0.3, 1.2), cells)
+        near = cells <= 0.5
+        worst = np.maximum(worst, [e[0].max(), e[1:, near].max(), e[1:, ~near].max()])
+    claim(all(worst <= bounds), f"{what}, 0.05 cells and more from the source: pressure within {worst[0]:.1f} %, velocity within "
+          f"{worst[1]:.1f} % to half a cell and {worst[2]:.1f} % beyond, at most {bounds} (seed {SEED})")
+
+
+check("contact 2.5 cells away, receivers to half-way towards it and to 3 cells away from it",
+      [("strong", 2.5, 1, False), ("strong", 2.5, -1, True), ("density alone", 2.5, 1, True)], (4.0, 4.0, 6.0))
+check("contact 1 cell away, receivers to 3 cells on the source's side",
+      [("strong", 1.0, -1, False), ("sea floor", 1.0, -1, True), ("density alone", 1.0, -1, False)], (5.0, 12.0, 14.0))
+check("contact 0.3 cells away, receivers to 3 cells on the source's side",
+      [("strong", 0.3, -1, False), ("strong", 0.3, -1, True), ("density alone", 0.3, -1, False)], (24.0, 14.0, 40.0))
+done()
