@@ -138,8 +138,7 @@ double sem_point_weight(int p) {
 
 double sem_memory_gain(int point) {
     /* coordinates that are +-1: none, one; that are 0 */
-    static const double gain[2][4] = {{0.827692826926, 1.005586806493, 1.016229411524, 0.859620642022},
-                                      {2.175249863934, 0, 2.809790113959, 0}};
+    static const double gain[2][4] = {{1, 1.095, 1.09, 1.26}, {1.652, 0, 1.681874855324, 0}};
     int at[3], ends = 0, middles = 0;
     indices(point, at);
     for (int a = 0; a < 3; a++) {

@@ -185,7 +185,7 @@ contains
     class(elements3d_t), intent(in) :: self
     type(elements_scheme_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), parameter :: most_gain = 2.82_dp     !< of a point that has memory variables where not all have them
+    real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
     real(dp) :: relaxes
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
     if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then

@@ -98,8 +98,8 @@ contains
         share(:, 1) = ZenerShares(band, real(last(1), dp))
         share(:, 2) = ZenerShares(band, real(last(2), dp))
         if (present(few)) then
-          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.11_dp)
-          if (few) share(:, 2) = SharesOfFew(band, share(:, 2), 0.10_dp)
+          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.085_dp)
+          if (few) share(:, 2) = SharesOfFew(band, share(:, 2), 0.048_dp)
         end if
       end if
       bulk(:, 1, e) = real(share(:, 1), sp)

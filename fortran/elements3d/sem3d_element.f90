@@ -117,9 +117,8 @@ contains
   !> Memory variables at points inside the element, and in the middle and on the diagonals of its sides (sem3d_geometry.h).
   pure subroutine FewRelax(relaxation)
     type(relaxation_t), intent(inout) :: relaxation
-    real(dp), parameter :: gain(0:3, 0:1) = reshape([0.827692826926_dp, 1.005586806493_dp, &
-                                                     1.016229411524_dp, 0.859620642022_dp, &
-                                                     2.175249863934_dp, 0.0_dp, 2.809790113959_dp, 0.0_dp], [4, 2])
+    real(dp), parameter :: gain(0:3, 0:1) = reshape([1.0_dp, 1.095_dp, 1.09_dp, 1.26_dp, &
+                                                     1.652_dp, 0.0_dp, 1.681874855324_dp, 0.0_dp], [4, 2])
     integer :: p, ends, n
     n = 0
     do p = 1, in_element

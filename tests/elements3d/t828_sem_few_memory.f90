@@ -136,7 +136,7 @@ contains
     small = semcase_t(n=4, size=spread(4*h, 1, 3), shake=0.15_dp, turn=.true., side=face_free)
     call SemBox(small, mesh)
     allocate (shares(3, 1, mesh%solid), start(mesh%points))
-    shares = real(0.95_dp/2.82_dp/3, sp)
+    shares = real(0.95_dp/1.69_dp/3, sp)
     call SemEngine('cpu', mesh, 0.3e-3_dp, 2, engine, real([0.002, 0.02, 0.2], sp), shares, shares, in_memory)
     do i = 0, 2
       call random_number(start)
