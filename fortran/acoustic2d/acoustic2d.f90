@@ -268,6 +268,7 @@ contains
       films = inner/scheme%snapshot_step**2*((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot + 1)
     worker = 4*(floats*product(real(SchemeGrid(scheme, window%nx, window%nz), dp)) + floats_window*inner + 4*films)
     master = 4*(2*real(self%model%nx, dp)*self%model%nz + floats_window*inner + 3*films)
+    if (WindowParts(window) == 3) master = master + 4*3*inner                  ! that of the shot before
   end subroutine memory
 
   pure subroutine receiver(component, scheme, cells, sorting)

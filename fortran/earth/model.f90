@@ -1,6 +1,7 @@
 !> The earth in 2D: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use checked_m, only: Below, Above, Finite, Whole
+  use checksum_c, only: checksum_floats
   use earth_m, only: earth_t
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
@@ -19,7 +20,16 @@ module model_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelApart
+  public :: model_t, recent_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelApart
+
+  !> The medium that was made last by regrid=cell. Shots that follow each other see much of the same.
+  type :: recent_t
+    integer :: first = 1, last = 0            !< columns of the lattice that begins with the model, from 0
+    integer :: rows(2) = 0
+    real(dp) :: d(2) = 0                      !< spacings [m]
+    real(sp), allocatable :: medium(:, :, :)  !< (columns, rows, parts)
+    integer(i8) :: checksum = 0
+  end type recent_t
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
   type, extends(earth_t) :: model_t
@@ -28,6 +38,7 @@ module model_m
     real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
     real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
     type(model_checksum_t) :: checksum        !< checksums of vp and rho as they were read
+    type(recent_t), pointer :: recent => null()   !< null: each window is made from the beginning
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
@@ -67,7 +78,9 @@ contains
     else
       call RuleDensity(job, model, error)
     end if
-    if (.not. allocated(error)) call Summarise(model)
+    if (allocated(error)) return
+    call Summarise(model)
+    allocate (model%recent)
   end subroutine ModelRead
 
   subroutine ReadSamples(job, what, path, s, error)
@@ -302,7 +315,7 @@ contains
                            ' nodes: out of memory for '//Str(4.0e-9_dp*window%parts*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
     if (window%parts == 3) then
-      call MediumApart(model, window, b)
+      call MediumKnown(model, window, b)
       return
     end if
     call RegridAxis(model%nx, model%dx, FirstColumn(model, window, b), n(1), dx, 0.0_dp, job%regrid, x)
@@ -314,6 +327,64 @@ contains
       call Regrid(model%vp, x, z, .true., window%medium(:, 1, :, 1))
     end if
   end subroutine ModelWindow
+
+  !> The medium of a box of a window by regrid=cell: columns that the last one had are taken from there, where they are what they were.
+  subroutine MediumKnown(model, window, box)
+    type(model_t), intent(in) :: model
+    type(window_t), intent(inout) :: window
+    type(box_t), intent(in) :: box
+    type(box_t) :: rest
+    integer :: first, last, from, to, shift
+    first = FirstColumn(model, window, box)
+    last = first + box%high(1) - box%low(1)
+    if (.not. associated(model%recent)) then
+      call MediumApart(model, window, box)
+      return
+    end if
+    associate (r => model%recent)
+      from = first
+      to = first - 1                          ! columns known: none
+      if (Holds(r)) then
+        from = max(first, r%first)
+        to = min(last, r%last)
+      end if
+      shift = box%low(1) - first
+      if (from > to) then
+        call MediumApart(model, window, box)
+      else
+        window%medium(from + shift:to + shift, 1, :, :) = r%medium(from - r%first + 1:to - r%first + 1, :, :)
+        rest = box
+        rest%high(1) = from - 1 + shift
+        if (from > first) call MediumApart(model, window, rest)
+        rest = box
+        rest%low(1) = to + 1 + shift
+        if (to < last) call MediumApart(model, window, rest)
+      end if
+      if (from == first .and. to == last) return
+      r%first = first
+      r%last = last
+      r%rows = [box%low(3), box%high(3)]
+      r%d = [window%dx, window%dz]
+      r%medium = window%medium(:, 1, :, :)
+      r%checksum = SumOf(r)
+    end associate
+
+  contains
+
+    logical function Holds(r)
+      type(recent_t), intent(in) :: r
+      Holds = allocated(r%medium)
+      if (Holds) Holds = all(r%rows == [box%low(3), box%high(3)]) .and. all(r%d == [window%dx, window%dz]) .and. &
+                         r%first <= last .and. r%last >= first
+      if (Holds) Holds = SumOf(r) == r%checksum
+    end function Holds
+
+    integer(i8) function SumOf(r)
+      type(recent_t), intent(in) :: r
+      SumOf = checksum_floats(0_i8, size(r%medium, kind=i8), r%medium)
+    end function SumOf
+
+  end subroutine MediumKnown
 
   !> The medium of a box of a window by regrid=cell. On a grid finer than the model the earth is that between samples, as ever so
   !> fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known; some rows at a time.
@@ -328,13 +399,13 @@ contains
     more = [PlacesBetween(model%dx, window%dx), PlacesBetween(model%dz, window%dz)]
     call AxisX(0.0_dp, x)
     call AxisX(window%dx/2, xh)
-    associate (m => window%medium)
+    associate (i0 => box%low(1), i1 => box%high(1))
       if (all(more == 1)) then
         call AxisZ(box%low(3), box%high(3), 0.0_dp, z)
         call AxisZ(box%low(3), box%high(3), window%dz/2, zh)
-        call RegridModulus(model%vp, model%rho, x, z, m(:, 1, :, 1))
-        call RegridAlongX(model%rho, xh, z, m(:, 1, :, 2))
-        call RegridAlongZ(model%rho, x, zh, m(:, 1, :, 3))
+        call RegridModulus(model%vp, model%rho, x, z, window%medium(i0:i1, 1, :, 1))
+        call RegridAlongX(model%rho, xh, z, window%medium(i0:i1, 1, :, 2))
+        call RegridAlongZ(model%rho, x, zh, window%medium(i0:i1, 1, :, 3))
         return
       end if
       low(1) = min(minval(x%first), minval(xh%first))
@@ -351,9 +422,9 @@ contains
         zh%first = zh%first - low(2) + 1
         call BetweenSamples(model%vp, .true., more, low, high, vp)
         call BetweenSamples(model%rho, .false., more, low, high, rho)
-        call RegridModulus(vp, rho, x, z, m(:, 1, k:last, 1))
-        call RegridAlongX(rho, xh, z, m(:, 1, k:last, 2))
-        call RegridAlongZ(rho, x, zh, m(:, 1, k:last, 3))
+        call RegridModulus(vp, rho, x, z, window%medium(i0:i1, 1, k:last, 1))
+        call RegridAlongX(rho, xh, z, window%medium(i0:i1, 1, k:last, 2))
+        call RegridAlongZ(rho, x, zh, window%medium(i0:i1, 1, k:last, 3))
       end do
     end associate
 

@@ -183,10 +183,11 @@ contains
   end function KeysTwice
 
   !> So many places for each sample of spacing `own` show to a grid of spacing d what lies between samples: what a wave sees is no
-  !> line between them. 1 where the grid is not finer.
+  !> line between them. Two a node, 4 at least and 8 at most; 1 where the grid is not finer.
   pure integer function PlacesBetween(own, d) result(places)
     real(dp), intent(in) :: own, d
-    places = merge(8, 1, d < own*(1 - 1.0e-9_dp))
+    places = 1
+    if (d < own*(1 - 1.0e-9_dp)) places = int(min(8.0_dp, max(4.0_dp, 2.0_dp*ceiling(min(8.0_dp, own/d) - 1.0e-9_dp))))
   end function PlacesBetween
 
   !> The earth between the samples a(:, :): b, its numbers low(1) .. high(1), low(2) .. high(2) on the lattice that has more(1:2)
@@ -196,26 +197,45 @@ contains
     logical, intent(in) :: slowness
     integer, intent(in) :: more(2), low(2), high(2)
     real(sp), allocatable, intent(inout) :: b(:, :)
-    real(dp) :: over(size(a, 1)), part, here
-    integer :: i, j, k, n
+    real(dp), allocatable :: over(:), line(:)
+    real(dp) :: part
+    integer :: j0, j1, k, n, p
     if (allocated(b)) deallocate (b)
     allocate (b(high(1) - low(1) + 1, high(2) - low(2) + 1))
+    j0 = (low(1) - 1)/more(1) + 1
+    j1 = (high(1) - 1)/more(1) + 1
+    allocate (over(j0:j1 + 1), line((j0 - 1)*more(1) + 1:j1*more(1)))
     do k = low(2), high(2)
       n = (k - 1)/more(2) + 1
       part = real(modulo(k - 1, more(2)), dp)/more(2)
-      over = a(:, n)
-      if (slowness) over = 1/over
-      if (part > 0 .and. slowness) over = (1 - part)*over + part/a(:, n + 1)
-      if (part > 0 .and. .not. slowness) over = (1 - part)*over + part*a(:, n + 1)
-      do i = low(1), high(1)
-        j = (i - 1)/more(1) + 1
-        part = real(modulo(i - 1, more(1)), dp)/more(1)
-        here = over(j)
-        if (part > 0) here = (1 - part)*over(j) + part*over(j + 1)
-        if (slowness) here = 1/here
-        b(i - low(1) + 1, k - low(2) + 1) = real(here, sp)
+      over(:j1) = Numbers(n)
+      if (part > 0) over(:j1) = (1 - part)*over(:j1) + part*Numbers(n + 1)
+      over(j1 + 1) = over(j1)
+      if (j1 < size(a, 1)) over(j1 + 1) = Number(j1 + 1, n)
+      if (j1 < size(a, 1) .and. part > 0) over(j1 + 1) = (1 - part)*over(j1 + 1) + part*Number(j1 + 1, n + 1)
+      do p = 0, more(1) - 1
+        part = real(p, dp)/more(1)
+        line(lbound(line, 1) + p::more(1)) = (1 - part)*over(:j1) + part*over(j0 + 1:)
       end do
+      if (slowness) line = 1/line
+      b(:, k - low(2) + 1) = real(line(low(1):high(1)), sp)
     end do
+
+  contains
+
+    pure function Numbers(n)
+      integer, intent(in) :: n
+      real(dp) :: Numbers(j1 - j0 + 1)
+      Numbers = a(j0:j1, n)
+      if (slowness) Numbers = 1/Numbers
+    end function Numbers
+
+    pure real(dp) function Number(j, n)
+      integer, intent(in) :: j, n
+      Number = a(j, n)
+      if (slowness) Number = 1/Number
+    end function Number
+
   end subroutine BetweenSamples
 
   !> b(i, k) from the samples a(:, :) with the weights of both axes; `slowness`: the mean is taken of 1/a.
@@ -282,20 +302,21 @@ contains
     type(axis_t), intent(in) :: x, z
     real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
     type(rows_t) :: rows
-    real(dp) :: mean(size(b, 1)), largest(size(b, 1))
-    integer :: k, m, n
+    real(dp) :: mean(size(b, 1)), least(size(b, 1)), over(size(b, 1), 0:size(z%w, 1) - 1)
+    integer :: k, m, n, made
     allocate (rows%least(size(b, 1), 0:size(z%w, 1) - 1))
     do k = 1, size(b, 2)
+      made = rows%made
       call NodeRow(a, x, z, k, .false., rows, mean)
       mean = 0
-      largest = 0
-      do m = 1, z%count(k)
-        n = modulo(z%first(k) + m - 1, size(z%w, 1))
-        rows%along(:, n) = max(rows%along(:, n), least_part*rows%least(:, n))
-        mean = mean + z%w(m, k)/rows%along(:, n)
-        largest = max(largest, rows%along(:, n))
+      least = huge(least)
+      do m = z%first(k), z%first(k) + z%count(k) - 1
+        n = modulo(m, size(z%w, 1))
+        if (m > made) over(:, n) = 1/max(rows%along(:, n), least_part*rows%least(:, n))
+        mean = mean + z%w(m - z%first(k) + 1, k)*over(:, n)
+        least = min(least, over(:, n))
       end do
-      b(:, k) = real(1/max(mean, least_part/largest), sp)
+      b(:, k) = real(1/max(mean, least_part*least), sp)
     end do
   end subroutine RegridAlongX
 
@@ -349,23 +370,23 @@ contains
     type(rows_t), intent(inout) :: rows
     real(dp), intent(out) :: mean(:)
     real(sp), intent(in), optional :: rho(:, :)
-    integer :: n, last, places
+    real(dp), allocatable :: row(:)
+    integer :: n, first, last, places, low, high
     places = size(z%w, 1)
     if (.not. allocated(rows%along)) allocate (rows%along(size(mean), 0:places - 1))
+    first = max(rows%made + 1, z%first(k))
     last = z%first(k) + z%count(k) - 1
-    do n = max(rows%made + 1, z%first(k)), last
-      if (present(rho)) then
-        call SampleRow(a(:, n), x, over, rows%along(:, modulo(n, places)), rho(:, n))
-      else
-        call SampleRow(a(:, n), x, over, rows%along(:, modulo(n, places)))
-      end if
-      if (allocated(rows%least)) then
-        if (present(rho)) then
-          call LeastRow(1/(real(rho(:, n), dp)*real(a(:, n), dp)**2), x, rows%least(:, modulo(n, places)))
-        else
-          call LeastRow(real(a(:, n), dp), x, rows%least(:, modulo(n, places)))
-        end if
-      end if
+    if (first <= last) then
+      low = minval(x%first)
+      high = maxval(x%first + x%count) - 1
+      allocate (row(low:high))
+    end if
+    do n = first, last
+      row = a(low:high, n)
+      if (present(rho)) row = real(rho(low:high, n), dp)*row**2
+      if (over) row = 1/row
+      call SampleRow(row, low, x, rows%along(:, modulo(n, places)))
+      if (allocated(rows%least)) call LeastRow(row, low, x, rows%least(:, modulo(n, places)))
       rows%made = n
     end do
     mean = 0
@@ -374,34 +395,30 @@ contains
     end do
   end subroutine NodeRow
 
-  !> The smallest sample of each node along one row.
-  pure subroutine LeastRow(a, x, least)
-    real(dp), intent(in) :: a(:)
+  !> The smallest number of each node along one row, that of samples from `low` on.
+  pure subroutine LeastRow(row, low, x, least)
+    integer, intent(in) :: low
+    real(dp), intent(in) :: row(low:)
     type(axis_t), intent(in) :: x
     real(dp), intent(out) :: least(:)
     integer :: i
     do i = 1, size(least)
-      least(i) = minval(a(x%first(i):x%first(i) + x%count(i) - 1))
+      least(i) = minval(row(x%first(i):x%first(i) + x%count(i) - 1))
     end do
   end subroutine LeastRow
 
-  !> The same mean along one row of samples, at the places of the nodes in it.
-  pure subroutine SampleRow(a, x, over, mean, rho)
-    real(sp), intent(in) :: a(:)
+  !> The mean of such numbers at each node.
+  pure subroutine SampleRow(row, low, x, mean)
+    integer, intent(in) :: low
+    real(dp), intent(in) :: row(low:)
     type(axis_t), intent(in) :: x
-    logical, intent(in) :: over
     real(dp), intent(out) :: mean(:)
-    real(sp), intent(in), optional :: rho(:)
-    real(dp) :: part, value
-    integer :: i, j, m
+    real(dp) :: part
+    integer :: i, m
     do i = 1, size(mean)
       part = 0
       do m = 1, x%count(i)
-        j = x%first(i) + m - 1
-        value = a(j)
-        if (present(rho)) value = real(rho(j), dp)*real(a(j), dp)**2
-        if (over) part = part + x%w(m, i)/value
-        if (.not. over) part = part + x%w(m, i)*value
+        part = part + x%w(m, i)*row(x%first(i) + m - 1)
       end do
       mean(i) = part
     end do

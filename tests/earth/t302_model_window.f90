@@ -27,6 +27,7 @@ program t302_model_window
   call Nearest()
   call Cells()
   call Between()
+  call InTurns()
   call Crops('average', [2, 2, 2, 2, 2])
   call Crops('cell', [2, 3, 3, 3, 3])
   call AtOnce()
@@ -246,6 +247,40 @@ contains
                maxval(abs(w%medium(:, 1, :, 1)/(1013.3_dp*1777.7_dp**2) - 1)) < 2e-7_dp, 'an even earth stays even')
     call Fresh()
   end subroutine Between
+
+  !> Windows of shots that follow each other, from columns that the one before had, are those that are made from the beginning; what
+  !> changed in memory since is not used.
+  subroutine InTurns()
+    type(model_t) :: alone
+    type(job_t) :: narrow
+    type(shot_t) :: one
+    type(window_t) :: w, anew
+    real(dp) :: u(2), d(2)
+    integer :: n, differ
+    narrow = job
+    narrow%regrid = 'cell'
+    one = shot
+    allocate (model%recent)
+    alone = model
+    nullify (alone%recent)
+    differ = 0
+    do n = 1, 60
+      call random_number(u)
+      d = merge([7.0_dp, 3.0_dp], [31.0_dp, 12.5_dp], modulo(n/15, 2) == 0)
+      narrow%aperture = 20 + 150*u(1)
+      one%sx = model%x0 + u(2)*(model%nx - 1)*model%dx
+      one%rx = [one%sx]
+      one%rz = [shot%sz]
+      if (n == 40) model%recent%medium = 7
+      call ModelWindow(model, narrow, one, d(1), d(2), w, error)
+      if (.not. allocated(error)) call ModelWindow(alone, narrow, one, d(1), d(2), anew, error)
+      if (allocated(error)) exit
+      differ = differ + count(.not. w%medium == anew%medium)
+    end do
+    call ClaimFine(error, '60 windows in turns')
+    call Claim(differ == 0, Str(differ)//' numbers of them differ from those made from the beginning')
+    deallocate (model%recent)
+  end subroutine InTurns
 
   !> K, and the densities of vx and vz, at node at(1:2) of a grid of spacings d(1:2), from the model at places closer than samples.
   function KernelMeans(d, at) result(mean)
