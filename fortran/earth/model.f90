@@ -328,7 +328,7 @@ contains
     end if
   end subroutine ModelWindow
 
-  !> The medium of a box of a window by regrid=cell: columns that the last one had are taken from there, where they are what they were.
+  !> The medium of a box of a window by regrid=cell: columns that the last one had are taken from there, if they are what they were.
   subroutine MediumKnown(model, window, box)
     type(model_t), intent(in) :: model
     type(window_t), intent(inout) :: window
