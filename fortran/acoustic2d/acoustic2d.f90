@@ -155,6 +155,8 @@ contains
     real(dp) :: width
     integer :: strips, i
     limit = huge(limit)
+    call ModelShape(self%model, job, any_shot, scheme%dx, scheme%dz, window, outside)
+    if (allocated(outside)) return
     associate (m => self%model)
       strips = Whole(1 + Below((m%nx*m%dx/scheme%dx)*(m%nz*m%dz/scheme%dz)/cells))
       width = (m%nx - 1)*m%dx/strips
