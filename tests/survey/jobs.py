@@ -73,10 +73,14 @@ def wait_until(true, seconds=PATIENCE, process=None):
 def _threads(pid):
     """What the kernel says each thread of a process does, a letter each (man 5 proc); '' = there is no such process."""
     letters = ""
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+    try:
+        stats = list(Path(f"/proc/{pid}/task").glob("*/stat"))
+    except OSError:                                        # it went while its threads were listed
+        return letters
+    for stat in stats:
         try:
             letters += stat.read_text().rpartition(")")[2].split()[0]
-        except OSError:
+        except (OSError, IndexError):
             pass
     return letters
 
