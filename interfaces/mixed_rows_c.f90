@@ -58,8 +58,8 @@ module mixed_rows_c
       real(c_float), intent(inout) :: soft(*)
     end subroutine contact_row_soften
 
-    !> What n cells of a row give to those beside it along x, y and z, for one kind of wave: of mean and variance of
-    !> logarithms of their modulus, and the means beside them. u begins one cell before the row.
+    !> Decides, for n cells of a row and one kind of wave, how much each gives to those beside it along x, y and z: by mean
+    !> and variance of logarithms of its modulus, and the means beside it. u begins one cell before the row.
     subroutine contact_row_decide(n, most, u, front, behind, above, below, v, px, py, pz) bind(c)
       import :: c_float, c_int
       implicit none

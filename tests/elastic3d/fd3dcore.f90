@@ -1,5 +1,5 @@
-!> What the core of `tuned` does (fd3d_tuned_core.cu), in single precision on cores: in boxes of a shot of fdcase.f90 velocities grow by
-!> what they grew by before and by what stresses have grown by since. All other cells are those of the readable variant. The order
+!> Does in single precision on cores as the core of `tuned` does (fd3d_tuned_core.cu): in boxes of a shot of fd3dcase.f90 velocities
+!> grow by what they grew by before and by what stresses have grown by since. All other cells are those of the readable variant. The order
 !> of operations is that of the kernel, but for products and sums that a GPU rounds once.
 module fd3dcore_m
   use error_m, only: error_t
@@ -132,7 +132,7 @@ contains
     end do
   end subroutine Grow
 
-  !> What stresses of cells lo .. hi grow by.
+  !> Makes the increments of the stresses of cells lo .. hi.
   subroutine Increments(c, core, lo, hi)
     type(case3d_t), intent(in) :: c
     type(core_t), intent(inout) :: core

@@ -1,5 +1,5 @@
-!> How far the variants of the 3D solver on cores are from the same scheme in double precision, on small grids of every kind that it
-!> knows, and after 2,000 steps of a small earthquake: `cpu` no further than the readable variant. The form of velocities that the core
+!> The variants of the 3D solver on cores beside the same scheme in double precision, on small grids of every kind that it knows, and
+!> after 2,000 steps of a small earthquake: `cpu` is no further from it than the readable variant. The form of velocities that the core
 !> of `tuned` has is measured beside them, in a loop of the test's own.
 program t657_fd3d_double
   use check_m, only: Claim, ClaimFine, Done

@@ -1,5 +1,5 @@
-!> How far the GPU variants of the 3D solver are from the same scheme in double precision after 2,000 steps of a small earthquake: no
-!> further than the readable variant. So is `tuned` with a core, on the whole grid and on two halves of it, and the two are no further
+!> The GPU variants of the 3D solver are no further from the same scheme in double precision, after 2,000 steps of a small earthquake,
+!> than the readable variant. Nor is `tuned` with a core, on the whole grid and on two halves of it, and the two are no further
 !> from each other than that.
 !>
 !>     t679_fd3d_gpu_double [VARIANT ...]
