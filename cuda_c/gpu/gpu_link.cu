@@ -217,6 +217,7 @@ int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char
         s->flag[w] = mine->at[side][w];
     }
     link->open |= 1 << side;
+    q->close = 0;
     gpu_forget_graphs(q);
     return 0;
 }
@@ -267,9 +268,11 @@ void gpu_link_close(gpu_queue *q, gpu_link *link) {
         unpin(&link->their_pinned[s]);
         link->side[s] = gpu_link_side();
     }
-    cudaGetLastError();
-    if (link->open != 0)
+    if (link->open != 0) {
         gpu_forget_graphs(q);
+        gpu_may_be_close(q);
+    }
+    cudaGetLastError();
     link->open = 0;
 }
 

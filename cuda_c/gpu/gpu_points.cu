@@ -1,6 +1,8 @@
 // Receivers in device memory. Traces stay there as (step, receiver) and come home, transposed, when they are asked for.
 #include "gpu_points.h"
 
+#include "gpu_follow.cuh"
+
 #include <cstring>
 
 #include "receiver_sum.h"
@@ -44,6 +46,7 @@ struct fields { // an array would go to the stack, as its index is not a constan
 /* A warp a receiver: its lanes fetch up to 32 cells at once, then the products are added one by one, in their order.
  * A product of two float32 is exact in double. */
 static __global__ void __launch_bounds__(SAMPLERS) sample(gpu_receivers p, const gpu_clock *clock, fields f) {
+    gpu_follow();
     const int lane = threadIdx.x % WARP;
     const ptrdiff_t r = (ptrdiff_t)blockIdx.x * (SAMPLERS / WARP) + threadIdx.x / WARP;
     if (r >= p.nrec) // the whole warp
@@ -67,9 +70,7 @@ int gpu_sample(gpu_queue *q, const gpu_points *p, const float *const field[GPU_F
         return 0;
     const unsigned blocks = (unsigned)((p->view.nrec + SAMPLERS / WARP - 1) / (SAMPLERS / WARP));
     const fields f = {field[0], field[1], field[2]};
-    sample<<<blocks, SAMPLERS, 0, q->stream>>>(p->view, q->clock, f);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(q, q->close, {blocks, SAMPLERS, 0}, sample, p->view, q->clock, f);
 }
 
 // --- traces --------------------------------------------------------------------------------------------------------

@@ -14,8 +14,22 @@ static int new_event(cudaEvent_t *event) {
     return 0;
 }
 
+static __global__ void set_clock(gpu_clock *clock, int step, int first) {
+    clock->step = clock->from = step;
+    clock->first = first;
+}
+
+// By what kernels here were compiled for, rather than by what the GPU can.
+int gpu_may_be_close(gpu_queue *q) {
+    cudaFuncAttributes kernel;
+    CUDA_TRY(cudaFuncGetAttributes(&kernel, set_clock));
+    q->close = kernel.ptxVersion >= 90;
+    return 0;
+}
+
 int gpu_open(gpu_queue *q) {
     CUDA_TRY(cudaGetDevice(&q->device));
+    TRY(gpu_may_be_close(q));
     CUDA_TRY(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : q->done)
         TRY(new_event(&event));
@@ -143,11 +157,6 @@ int gpu_put_rows(gpu_queue *q, float *device, ptrdiff_t pitch, const float *host
 }
 
 // --- chunks --------------------------------------------------------------------------------------------------------
-
-static __global__ void set_clock(gpu_clock *clock, int step, int first) {
-    clock->step = clock->from = step;
-    clock->first = first;
-}
 
 static __global__ void forget_largest(gpu_clock *clock) { clock->largest = 0; }
 

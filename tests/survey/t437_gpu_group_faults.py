@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A group of two ranks on GPUs, one that both share or one each, of which a rank is killed, stands still, or has a GPU that fails, at a
-random time: the job ends by itself, and started again it goes on. At the end all shots have the bits of a job that nothing disturbed,
+random time, or one without memory from the start: the job ends by itself, and started again it goes on. At the end all shots have the bits of a job that nothing disturbed,
 and no process or shared memory is left behind.
 
     SEED=7 ROUNDS=20 t437_gpu_group_faults.py
@@ -73,6 +73,11 @@ def gpu_fails(job, rank):
     Path(f"fault.{rank}").unlink()
 
 
+def gpu_is_full(job, rank):
+    """No memory is left from the time on at which the rank has a GPU; its shots do not fit."""
+    job.until(lambda: False, 3 * LEASE)
+
+
 def shared_memory():
     return {p.name for p in Path("/dev/shm").iterdir()}
 
@@ -82,22 +87,28 @@ if status == 0:
     status, took, said = undisturbed(round(max(1.0, SECONDS / max(took, 0.2)), 2))
 claim(status == 0 and done_once("whole.nc", SHOTS), f"{SHOTS} shots by a group of two ranks on {gpus} GPU that nothing disturbs, {took:.1f} s: exit "
       f"status {status}, {jobs.line_with('shots cut', said)[:200]}")
+kinds = luck.sample((killed, stands_still, gpu_fails, gpu_is_full), 4)
 before, rounds, stuck, told = shared_memory(), [], [], []
 for n in range(ROUNDS if status == 0 else 0):
-    what, rank = luck.choice((killed, stands_still, gpu_fails)), luck.choice((1, 1, 2, 2, 0))
-    if rank == 0 and what is gpu_fails:
+    what, rank = kinds[n % len(kinds)], luck.choice((1, 1, 2, 2, 0))
+    if rank == 0 and what in (gpu_fails, gpu_is_full):
         rank = 2
-    deals = count("out.nc", "deal")
+    deals, full = count("out.nc", "deal"), Path(f"fault.full.{rank}")
+    if what is gpu_is_full:
+        full.touch()
     job = group_job("out.nc")
-    job.until(lambda: count("out.nc", "deal") > deals)          # ranks that have not met yet wait for two minutes (t466)
-    time.sleep(luck.uniform(0, took))
+    if what is not gpu_is_full:
+        job.until(lambda: count("out.nc", "deal") > deals)      # ranks that have not met yet wait for two minutes (t466)
+        time.sleep(luck.uniform(0, took))
     rounds.append(f"rank {rank} {what.__name__}")
     if job.process.poll() is None:
         what(job, rank)
-    if job.end(took + SOON) is None:
+    ended = job.end(took + SOON)
+    full.unlink(missing_ok=True)
+    if ended is None:
         stuck.append((rounds[-1], job.said()[-600:]))
-    told += re.findall(r"goes on after step \d+|is dealt again|is dead: process|not heard of|GPU .* failed", job.said())
-counts = ", ".join(f"{word} {sum(word in t for t in told)}" for word in ("goes on after", "dealt again", "dead", "not heard", "failed"))
+    told += re.findall(r"goes on after step \d+|is dealt again|is dead: process|not heard of|GPU .* failed|no GPU memory", job.said())
+counts = ", ".join(f"{word} {sum(word in t for t in told)}" for word in ("goes on after", "dealt again", "dead", "not heard", "failed", "no GPU memory"))
 claim(not stuck, f"seed {SEED}, {', '.join(rounds)}: each launch ends by itself {stuck}; said: {counts}")
 if status == 0:
     job = group_job("out.nc")

@@ -8,9 +8,11 @@
 // cells of C-PML beside outer sides, a free surface, half-length 2, no sources and no receivers. `alone`: each process
 // steps a piece of that size and those layers with nothing beyond the sides of neighbours, all at the same time;
 // strong: one process the whole grid. A line: microseconds a step of the slowest process, and of them the part that
-// `alone` takes. Ways: ipc, kernels store into the neighbour's memory beside the inner cells; host, into memory of the
+// `alone` takes; with Q, GFLOP/s a process by the 307 operations a cell and step of AWP-ODC. Ways: ipc, kernels store
+// into the neighbour's memory beside the inner cells; host, into memory of the
 // machine; ipc-after, host-after, the same after all cells; swap, halo_get and halo_put by hosts, as between machines,
-// rim before, inner cells beside.
+// rim before, inner cells beside; stages, those one after the other, each waited for, which is no way to compute but
+// tells what each of them takes, as Table 1 of Okamoto et al. does.
 #include <algorithm>
 #include <atomic>
 #include <cstdarg>
@@ -27,10 +29,14 @@
 using bench_fd3d::volume, bench_gpu::seconds_now;
 
 enum { LAYER = 20, HALF_LENGTH = 2, MOST = 8, TICKET = 512, SIDES = 6, WHATS = 2, REPEATS = 5 };
-static const double patience = 60; // seconds
+static const double patience = 60;    // seconds
+static const double OPERATIONS = 307; // of a cell and step, counted by Zhou et al. (ICCS 2012), section 5
 
-enum way { ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP };
-static const char *const way_name[] = {"alone", "ipc", "ipc-after", "host", "host-after", "swap"};
+enum way { ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP, BY_STAGES };
+static const char *const way_name[] = {"alone", "ipc", "ipc-after", "host", "host-after", "swap", "stages"};
+enum stage { SIDE_POINTS, INNER_POINTS, FROM_GPU, PARTNERS, TO_GPU, STAGES };
+static const char *const stage_name[] = {"side points", "inner points", "from the GPU", "wait for partners",
+                                         "to the GPU"};
 enum medium { ELASTIC, CORE, WITH_Q, MEDIA };
 static const char *const medium_name[] = {"elastic", "core", "q"};
 
@@ -48,7 +54,7 @@ struct job {
 struct board {
     std::atomic<int> arrived, turn, failed, there[MOST][SIDES][WHATS];
     char why[512], device[256], ticket[MOST][TICKET];
-    double step[MOST];
+    double step[MOST], stage[MOST][STAGES]; // seconds
     int devices;
     size_t halo; // numbers of the largest
     float numbers[];
@@ -185,15 +191,52 @@ static void half_step(const piece &p, void *h, int it, int what) {
         }
 }
 
+// The same, each stage by itself; adds the seconds that it took.
+static void half_step_by_stages(const piece &p, void *h, int it, int what, double (&took)[STAGES]) {
+    int (*const update)(void *, int, int) = what == 0 ? fd3d_velocity : fd3d_stress;
+    double last = seconds_now();
+    const auto ends = [&](stage s) {
+        need(cudaDeviceSynchronize() != cudaSuccess, "synchronize");
+        const double now = seconds_now();
+        took[s] += now - last;
+        last = now;
+    };
+    need(update(h, it, 1), "rim");
+    ends(SIDE_POINTS);
+    need(update(h, it, 2), "inner");
+    ends(INNER_POINTS);
+    for (int side = 0; side < SIDES; side++)
+        if (p.beside[side] >= 0)
+            need(fd3d_halo_get(h, what, side, halo_of(p.rank, side, what)), "halo_get");
+    ends(FROM_GPU);
+    for (int side = 0; side < SIDES; side++)
+        if (p.beside[side] >= 0)
+            shared->there[p.rank][side][what].store(it, std::memory_order_release);
+    for (int side = 0; side < SIDES; side++)
+        if (p.beside[side] >= 0)
+            pause_until(shared->there[p.beside[side]][side ^ 1][what], it);
+    ends(PARTNERS);
+    for (int side = 0; side < SIDES; side++)
+        if (p.beside[side] >= 0)
+            need(fd3d_halo_put(h, what, side, halo_of(p.beside[side], side ^ 1, what)), "halo_put");
+    ends(TO_GPU);
+}
+
 // Wall clock of steps it .. it+n-1, which all begin together.
 static double run(const job &j, const piece &p, void *h, way w, int it, int n) {
     meet(j.processes);
     const double start = seconds_now();
-    if (w == SWAP) {
+    if (w == SWAP || w == BY_STAGES) {
+        double took[STAGES] = {};
         for (int s = it; s < it + n; s++)
             for (int what = 0; what < WHATS; what++)
-                half_step(p, h, s, what);
+                if (w == SWAP)
+                    half_step(p, h, s, what);
+                else
+                    half_step_by_stages(p, h, s, what, took);
         need(handle_pending(h, 0), "pending");
+        for (int s = 0; s < STAGES; s++)
+            shared->stage[p.rank][s] = took[s] / n;
     } else {
         need(handle_timestep(h, it, n), "timestep");
         need(handle_pending(h, 0), "pending");
@@ -206,7 +249,7 @@ static double run(const job &j, const piece &p, void *h, way w, int it, int n) {
     need(handle_peak(h, &value, place), "peak"); // fails where a halo did not come
     if (!(value > 0 && value < 1e30f))
         give_up("the fields are not what they should be: largest velocity %g", (double)value);
-    return w == SWAP ? waited : seconds;
+    return w >= SWAP ? waited : seconds;
 }
 
 // A process: its median of the repetitions goes to the board.
@@ -221,7 +264,7 @@ static void work(const job &j, int rank, way w) {
         shared->devices = devices;
         need(handle_device(h, sizeof shared->device, shared->device), "device");
     }
-    if (w != ALONE && w != SWAP)
+    if (w != ALONE && w < SWAP)
         open_ways(j, p, h, w);
     int it = 1, n = 72;
     run(j, p, h, w, it, n); // makes graphs, fills caches
@@ -243,6 +286,8 @@ static void work(const job &j, int rank, way w) {
     meet(j.processes); // nobody gives memory back that another has open
     handle_free(h);
 }
+
+static double stages[STAGES]; // of the newest case
 
 // Seconds a step of the slowest process; negative with a reason on the board. The parent never calls CUDA: a process
 // that did may not be divided.
@@ -286,6 +331,11 @@ static double measure(const job &j, way w) {
         printf("  %-11s failed: %s\n", way_name[w], why[0] != 0 ? why : "a process ended");
         slowest = -1;
     }
+    for (int s = 0; s < STAGES; s++) {
+        stages[s] = 0;
+        for (int r = 0; r < j.processes; r++)
+            stages[s] = std::max(stages[s], shared->stage[r][s]);
+    }
     munmap(shared, bytes);
     return slowest;
 }
@@ -305,6 +355,10 @@ static void line(const job &j, way w, double step, double alone) {
         printf("  %5.2f times one process", alone / step);
     else if (alone > 0)
         printf("  %5.1f %% of alone", 100 * alone / step);
+    if (j.of == WITH_Q)
+        printf("  %5.0f GFLOP/s a process", OPERATIONS * cells / step / j.processes * 1e-9);
+    for (int s = 0; s < STAGES && w == BY_STAGES; s++)
+        printf("%s%s %.1f", s == 0 ? "\n              " : ", ", stage_name[s], stages[s] * 1e6);
     printf("\n");
     fflush(stdout);
 }
@@ -317,7 +371,7 @@ static void one(const job &j) {
     if (j.strong)
         single.processes = single.parts[0] = single.parts[1] = single.parts[2] = 1;
     double alone = 0;
-    for (way w : {ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP}) {
+    for (way w : {ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP, BY_STAGES}) {
         if (j.only != nullptr && strcmp(j.only, way_name[w]) != 0)
             continue;
         const job &of = w == ALONE ? single : j;
@@ -358,8 +412,8 @@ static void choose_parts(job *j) {
 }
 
 static int usage() {
-    fprintf(stderr,
-            "usage: fd3d_group_bench [--quick | PROCESSES VARIANT weak|strong n elastic|core|q [AxBxC [WAY]]]\n");
+    fprintf(stderr, "usage: fd3d_group_bench [--quick | PROCESSES VARIANT weak|strong CELLS elastic|core|q [AxBxC "
+                    "[WAY]]]; CELLS: n or AxBxC\n");
     return 1;
 }
 
@@ -376,10 +430,12 @@ int main(int argc, char **argv) {
         j.processes = atoi(argv[1]);
         j.variant = argv[2];
         j.strong = strcmp(argv[3], "strong") == 0;
-        j.n[0] = j.n[1] = j.n[2] = atoi(argv[4]);
+        if (sscanf(argv[4], "%dx%dx%d", &j.n[0], &j.n[1], &j.n[2]) != 3)
+            j.n[0] = j.n[1] = j.n[2] = atoi(argv[4]);
+        const int least = std::min({j.n[0], j.n[1], j.n[2]}), most = std::max({j.n[0], j.n[1], j.n[2]});
         while (j.of < MEDIA && strcmp(argv[5], medium_name[j.of]) != 0)
             j.of = (medium)(j.of + 1);
-        if (j.of == MEDIA || j.processes < 1 || j.processes > MOST || j.n[0] < 48 || j.n[0] > 2048)
+        if (j.of == MEDIA || j.processes < 1 || j.processes > MOST || least < 48 || most > 2048)
             return usage();
         choose_parts(&j);
         if (argc > 7)

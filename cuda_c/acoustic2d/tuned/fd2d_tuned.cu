@@ -262,22 +262,11 @@ static args args_of_pass(const own_t *o, int phase) {
     return g;
 }
 
-// A step's blocks take the places that those of the step before leave, and wait there for its last ones. Blocks that
-// march stay long: beside other shots they would be in the way.
+// Blocks that march stay long: closely behind the step before they would be in the way of other shots.
 static int launch_step(const own_t *o, const launch &l, const args &g) {
     const int all = g.work + g.samplers, across = l.rows > 0 ? l.across : all;
-    cudaLaunchAttribute early = {};
-    cudaLaunchConfig_t config = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3((unsigned)across, (unsigned)(all / across));
-    config.blockDim = dim3((unsigned)l.threads);
-    config.dynamicSmemBytes = l.shared;
-    config.stream = o->queue.stream;
-    config.attrs = &early;
-    config.numAttrs = o->close && (o->alone || l.rows > 0) ? 1 : 0;
-    CUDA_TRY(cudaLaunchKernelEx(&config, l.step, g));
-    return 0;
+    const gpu_shape shape = {dim3((unsigned)across, (unsigned)(all / across)), dim3((unsigned)l.threads), l.shared};
+    return gpu_launch(&o->queue, o->queue.close && (o->alone || l.rows > 0), shape, l.step, g);
 }
 
 // One step, or one pass.
@@ -323,9 +312,6 @@ static int find_shape(handle *h) {
     const fd2d_cfg *c = &((fd2d *)h)->cfg;
     own_t *o = own(h);
     float *const fields[] = {o->s[0], o->s[1], o->e[0], o->e[1], o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
-    int capability = 0;
-    CUDA_TRY(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, o->queue.device));
-    o->close = capability >= 9;
     o->alone = c->share <= 1;
     if (o->alone)
         for (float *field : fields) {

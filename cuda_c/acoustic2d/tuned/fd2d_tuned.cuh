@@ -24,6 +24,7 @@
 
 #include "der.h"
 #include "fd2d_gpu_points.h"
+#include "gpu_follow.cuh"
 
 namespace tuned {
 
@@ -248,20 +249,11 @@ __device__ __forceinline__ int bucket_of(const tap_list &taps, int row, int colu
     return row < taps.first || row >= taps.end ? -1 : __ldg(taps.slot + (ptrdiff_t)row * taps.across + column / BUCKET);
 }
 
-// Blocks of the next step may take their places while the last of this one are at work; they wait here. From compute
-// capability 9.0 on, and only where launched so.
-__device__ __forceinline__ void follow() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 __device__ __forceinline__ int block_number() { return blockIdx.y * gridDim.x + blockIdx.x; }
 
 // Before a block reads what a step writes. One of them counts the steps.
 __device__ __forceinline__ void take_turn(const args &g, int steps = 1) {
-    follow();
+    gpu_follow();
     if (block_number() == 0 && threadIdx.x == 0)
         *g.next = *g.now + steps;
 }

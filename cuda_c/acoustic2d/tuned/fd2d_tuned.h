@@ -33,7 +33,6 @@ struct own_t : gpu_frame {
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
     int slab_rows; // of the model at a time
-    int close;     // steps may follow closely, here
     int alone;     // no shots beside this one
 };
 

@@ -1,6 +1,7 @@
 // Fills the frame of a subdomain behind sides without a neighbour, before each half step: with the other end of a
 // periodic axis, the images above a free surface, the waves that left through a one-way bottom. Formulas: der3d.h.
 #include "fd3d_gpu.h"
+#include "gpu_follow.cuh"
 
 enum { ROW = 128, COPIERS = 256 };
 
@@ -91,6 +92,7 @@ static __device__ bool my_column(const fd3d_gpu_grid &g, ptrdiff_t *at) {
 static __device__ bool is_fluid(float imu) { return __float_as_uint(imu) == 0x7f800000u; } // 1/0
 
 template <int L> static __global__ void __launch_bounds__(ROW) surface_stress(fd3d_gpu_grid g) {
+    gpu_follow();
     ptrdiff_t at;
     if (!my_column(g, &at))
         return;
@@ -106,6 +108,7 @@ template <int L> static __global__ void __launch_bounds__(ROW) surface_stress(fd
 }
 
 template <int L> static __global__ void __launch_bounds__(ROW) surface_velocity(fd3d_gpu_grid g) {
+    gpu_follow();
     ptrdiff_t at;
     if (!my_column(g, &at))
         return;
@@ -138,12 +141,8 @@ template <int L> static __global__ void __launch_bounds__(ROW) surface_velocity(
 template <int L> static int surface(fd3d_gpu *o, int what) {
     const fd3d_gpu_grid *g = &o->grid;
     const dim3 blocks((g->nx + ROW - 1) / ROW, g->ny);
-    if (what == 0) // velocities need stresses
-        surface_stress<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);
-    else
-        surface_velocity<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    const auto kernel = what == 0 ? surface_stress<L> : surface_velocity<L>; // velocities need stresses
+    return gpu_launch(&o->queue, o->queue.close, {blocks, ROW, 0}, kernel, *g);
 }
 
 // --- one-way bottom --------------------------------------------------------------------------------------------------

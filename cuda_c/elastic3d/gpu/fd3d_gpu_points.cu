@@ -1,6 +1,7 @@
 // Sources and receivers of the 3D GPU variants in device memory, for whole chunks of steps; the map of ground velocity.
 // To receivers (gpu_points.h) velocities and stresses are a group each, fields one after the other being one.
 #include "fd3d_gpu.h"
+#include "gpu_follow.cuh"
 
 #include <cstring>
 
@@ -91,20 +92,20 @@ int fd3d_gpu_set_step_sources(fd3d_gpu *o, const source_histories *q) {
 
 // A step begins: its number, its row of the histories.
 static __global__ void tick(gpu_clock *clock, fd3d_gpu_step_sources *step_sources) {
+    gpu_follow();
     const int it = ++clock->step, row = it - step_sources->first;
     step_sources->row =
         (step_sources->silent > 0 && it >= step_sources->silent) || row < 0 || row >= step_sources->steps ? -1 : row;
 }
 
 int fd3d_gpu_tick(fd3d_gpu *o) {
-    tick<<<1, 1, 0, o->queue.stream>>>(o->queue.clock, o->step_sources);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {1, 1, 0}, tick, o->queue.clock, o->step_sources);
 }
 
 // A thread a cell, which adds its entries in their order.
 static __global__ void __launch_bounds__(INJECTORS)
     inject(fd3d_gpu_sources s, const fd3d_gpu_step_sources *step_sources, float *fields, int from, int to, int part) {
+    gpu_follow();
     const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = step_sources->row;
     if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
         return;
@@ -120,10 +121,10 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     const int from = what == 0 ? 0 : s->velocities, to = what == 0 ? s->velocities : s->n;
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
-    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(
-        *s, o->step_sources, what == 0 ? o->grid.next_v[0] : o->fields + o->origin, from, to, part);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    const unsigned blocks = (unsigned)(to - from + INJECTORS - 1) / INJECTORS;
+    float *const fields = what == 0 ? o->grid.next_v[0] : o->fields + o->origin;
+    return gpu_launch(&o->queue, o->queue.close, {blocks, INJECTORS, 0}, inject, *s, o->step_sources, fields, from, to,
+                      part);
 }
 
 // --- receivers -----------------------------------------------------------------------------------------------------
@@ -194,6 +195,7 @@ static __device__ __forceinline__ double read_point(const fd3d_gpu_watched &m, c
 // A thread a point. Neighbours on level ground have the same stencil, so a warp fetches each entry once.
 static __global__ void __launch_bounds__(POINTS)
     keep_largest(fd3d_gpu_watched m, const gpu_clock *clock, const float *vx, const float *vy, const float *vz) {
+    gpu_follow();
     const int p = blockIdx.x * POINTS + threadIdx.x;
     if (p >= m.n || clock->step > m.last)
         return;
@@ -214,10 +216,9 @@ int fd3d_gpu_end_step(fd3d_gpu *o) {
     TRY(gpu_sample(&o->queue, &o->points, field));
     if (o->map.n == 0)
         return 0;
-    keep_largest<<<(unsigned)((o->map.n + POINTS - 1) / POINTS), POINTS, 0, o->queue.stream>>>(
-        o->map, o->queue.clock, o->grid.f[FD3D_VX], o->grid.f[FD3D_VY], o->grid.f[FD3D_VZ]);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    float *const *const v = o->grid.f;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)(o->map.n + POINTS - 1) / POINTS, POINTS, 0}, keep_largest,
+                      o->map, o->queue.clock, v[FD3D_VX], v[FD3D_VY], v[FD3D_VZ]);
 }
 
 size_t fd3d_gpu_points_need(const fd3d_counts *counts) {

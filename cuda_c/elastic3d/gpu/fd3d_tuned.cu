@@ -246,6 +246,7 @@ static __device__ void march_stress(const fd3d_gpu_grid &g, march m) {
 template <int L, int BLOCKS, bool NARROWS>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
     march m;
+    gpu_follow();
     if (!begin(g, boxes, m))
         return;
     switch (m.axes) {
@@ -264,6 +265,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
 template <int L, int BLOCKS, bool ANELASTIC, bool NARROWS>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
     march m;
+    gpu_follow();
     if (!begin(g, boxes, m))
         return;
     switch (m.axes) {
@@ -280,9 +282,10 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
     }
 }
 template <class KERNEL> static int launch_all(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
-    launch_list(o, list, kernel);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    if (list->n == 0)
+        return 0;
+    const gpu_shape shape = {(unsigned)list->first[list->n], threads_of(o), 0};
+    return gpu_launch(&o->queue, o->queue.close, shape, kernel, o->grid, *list);
 }
 
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {

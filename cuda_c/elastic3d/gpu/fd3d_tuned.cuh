@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fd3d_gpu_cell.cuh"
+#include "gpu_follow.cuh"
 
 /* fd3d_tuned_core.cu, as in fd3d_gpu_kind. */
 int fd3d_tuned_core(fd3d_gpu *o);

@@ -344,6 +344,7 @@ struct densities {
 static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid g, const launch_of l) {
     extern __shared__ __align__(16) float memory[];
     room &m = *(room *)memory;
+    gpu_follow();
     const place p(l, g.ny);
     const int first = p.k0 - REACH, last = p.k1 + REACH, row = p.row, col = p.column, pair = V * (threadIdx.x % WARP);
     const ptrdiff_t own = (ptrdiff_t)p.j * g.y + p.i;
@@ -462,9 +463,7 @@ static launch_of make_launch(const fd3d_gpu *o) {
 int fd3d_tuned_core(fd3d_gpu *o) {
     const launch_of l = make_launch(o);
     const int blocks = l.across * l.down * ((l.hi[2] - l.lo[2] + l.deep - 1) / l.deep);
-    advance<<<blocks, THREADS, sizeof(room), o->queue.stream>>>(o->grid, l);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)blocks, THREADS, sizeof(room)}, advance, o->grid, l);
 }
 
 int fd3d_tuned_core_fits(const fd3d_gpu *o) {

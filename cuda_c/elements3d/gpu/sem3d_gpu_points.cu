@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu_follow.cuh"
 #include "sem3d_gpu_point.cuh"
 
 using namespace sem3d_gpu_point;
@@ -22,6 +23,7 @@ static __device__ __forceinline__ void add_part(const sem3d_gpu_phase &ph, int f
 /* Forces of a point are added in the order of elements, or of bricks. */
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS) gather(const __grid_constant__ sem3d_gpu_phase ph) {
+    gpu_follow();
     const int n = blockIdx.x * THREADS + threadIdx.x, point = ph.from + n;
     if (point >= ph.points)
         return;
@@ -42,6 +44,7 @@ static __global__ void __launch_bounds__(THREADS) gather(const __grid_constant__
 /* Forces of all points were added where they are; they become 0 again. */
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS) take_forces(const __grid_constant__ sem3d_gpu_phase ph) {
+    gpu_follow();
     const int point = blockIdx.x * THREADS + threadIdx.x;
     if (point >= ph.points)
         return;
@@ -59,12 +62,8 @@ template <int COMPONENTS> static int sums(const sem3d_gpu *o, const sem3d_gpu_ph
     const int n = ph.force == nullptr ? ph.points - ph.from : ph.points;
     if (n <= 0)
         return 0;
-    if (ph.force == nullptr)
-        gather<COMPONENTS><<<blocks_of(n), THREADS, 0, o->queue.stream>>>(ph);
-    else
-        take_forces<COMPONENTS><<<blocks_of(n), THREADS, 0, o->queue.stream>>>(ph);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    const auto kernel = ph.force == nullptr ? gather<COMPONENTS> : take_forces<COMPONENTS>;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)blocks_of(n), THREADS, 0}, kernel, ph);
 }
 
 int sem3d_gpu_sums(sem3d_gpu *o, int fluid) { return fluid ? sums<1>(o, o->phase[1]) : sums<3>(o, o->phase[0]); }
@@ -106,6 +105,7 @@ template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS)
     move_specials(const __grid_constant__ sem3d_gpu_phase ph, const sem3d_gpu_specials sp, const surroundings a,
                   const sem3d_gpu_step_sources *step_sources) {
+    gpu_follow();
     const int s = blockIdx.x * THREADS + threadIdx.x;
     if (s >= sp.n)
         return;
@@ -147,12 +147,9 @@ int sem3d_gpu_move_specials(sem3d_gpu *o, int fluid) {
     const surroundings a = {o->sides, {solid.u[0], solid.u[1], solid.u[2]}, o->q, o->nh};
     if (sp.n == 0)
         return 0;
-    if (fluid)
-        move_specials<1><<<blocks_of(sp.n), THREADS, 0, o->queue.stream>>>(o->phase[1], sp, a, o->step_sources);
-    else
-        move_specials<3><<<blocks_of(sp.n), THREADS, 0, o->queue.stream>>>(o->phase[0], sp, a, o->step_sources);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    const auto kernel = fluid ? move_specials<1> : move_specials<3>;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)blocks_of(sp.n), THREADS, 0}, kernel, o->phase[fluid], sp,
+                      a, o->step_sources);
 }
 
 // --- lists of special points ---------------------------------------------------------------------------------------
@@ -329,14 +326,13 @@ int sem3d_gpu_set_step_sources(sem3d_gpu *o, const source_histories *q) {
 
 // A step begins: its number, its row of the histories.
 static __global__ void tick(gpu_clock *clock, sem3d_gpu_step_sources *s) {
+    gpu_follow();
     const int it = ++clock->step, row = it - s->first;
     s->row = (s->silent > 0 && it >= s->silent) || row < 0 || row >= s->steps ? -1 : row;
 }
 
 int sem3d_gpu_tick(sem3d_gpu *o) {
-    tick<<<1, 1, 0, o->queue.stream>>>(o->queue.clock, o->step_sources);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {1, 1, 0}, tick, o->queue.clock, o->step_sources);
 }
 
 // --- receivers and map ---------------------------------------------------------------------------------------------
@@ -391,6 +387,7 @@ int sem3d_gpu_put_map(sem3d *fd) {
 // A thread a point.
 static __global__ void __launch_bounds__(THREADS)
     keep_largest(const sem3d_gpu_map m, const gpu_clock *clock, const float *fields) {
+    gpu_follow();
     const int p = blockIdx.x * THREADS + threadIdx.x;
     if (p >= m.n || clock->step > m.last)
         return;
@@ -414,7 +411,6 @@ int sem3d_gpu_end_step(sem3d_gpu *o) {
     TRY(gpu_sample(&o->queue, &o->points, field));
     if (o->map.n == 0)
         return 0;
-    keep_largest<<<blocks_of(o->map.n), THREADS, 0, o->queue.stream>>>(o->map, o->queue.clock, o->fields);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)blocks_of(o->map.n), THREADS, 0}, keep_largest, o->map,
+                      o->queue.clock, o->fields);
 }

@@ -9,6 +9,7 @@
  *
  *   an element of 8 nodes, bricks of 2 x 2 x 2: 96 bytes of its map (affine: 36), 1 kB of medium where that differs
  *   from point to point, some 6.4 kB in all */
+#include "gpu_follow.cuh"
 #include "sem3d_gpu_point.cuh"
 
 using namespace sem3d_gpu_point;
@@ -406,6 +407,7 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
     extern __shared__ float shared[];
     brick_lines<COMPONENTS> *w = (brick_lines<COMPONENTS> *)shared;
     float *u = (float *)(w + 1);
+    gpu_follow();
     const sem3d_patterned b = ph.brick[blockIdx.x];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const line l = {lane, lane % ALONG, lane / ALONG, lane < FACE && warp < b.elements};
@@ -451,9 +453,7 @@ static int launch(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
     const double share = 100.0 * blocks * ((double)bytes + 1024) / most;
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   share < 99 ? (int)share + 1 : 100));
-    kernel<<<(unsigned)ph.bricks, THREADS, bytes, o->queue.stream>>>(ph);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {(unsigned)ph.bricks, THREADS, bytes}, kernel, ph);
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
