@@ -7,13 +7,14 @@
 !> dchi/dt: its pictures have dchi/dt until the next step is done.
 submodule(sem3d_m) sem3d_films
   use anisotropy_m, only: AnisoMatrix, voigt
-  use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
   use elements_m, only: along, face_free, on_face
+  use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
   use elements_tensors_m, only: TensorOf
-  use gather_m, only: film_missing
+  use gather_m, only: film_missing, film_t
   use gll_m, only: gll_d
   use hexahedron_m, only: hex_side_point, HexAt, HexJacobians, HexPoints, HexWeights, Inverse
-  use sem3d_components_m, only: Sem3dPlace
+  use parameter_table_m, only: SplitList
+  use sem3d_components_m, only: Sem3dPlace, Sem3dRecord
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx, sem3d_map_t
   use zener_m, only: ZenerModulus
   implicit none
