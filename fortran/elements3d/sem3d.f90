@@ -8,7 +8,7 @@
 !> engine as what has been released so far.
 !>
 !> This file tells the story; the submodules hold its parts: elements, medium, source and receivers (sem3d_setup.f90), their places
-!> in the mesh (sem3d_places.f90), pictures and maps (sem3d_films.f90), what travels between pieces of a mesh (sem3d_swaps.f90),
+!> in the mesh (sem3d_places.f90), pictures and maps (sem3d_films*.f90), what travels between pieces of a mesh (sem3d_swaps.f90),
 !> memory of a GPU (sem3d_need.f90).
 module sem3d_m
   use element_finder_m, only: finder_t
@@ -55,6 +55,9 @@ module sem3d_m
     real(dp), allocatable :: xi(:, :)             !< of the points of a plane, (3, points)
     integer, allocatable :: side(:)               !< of the elements
   end type plane_t
+
+  integer, parameter :: maps = 3                    !< of peak ground velocity: horizontal, vertical, vector
+  character(*), parameter :: letters = 'xyz'        !< of axes
 
   !> Contents of a film.
   type :: frame_t
@@ -179,6 +182,28 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_pictures
 
+    !> Elements of a fluid in which points of the map of ground velocity lie.
+    module subroutine MapElements(self, window, inside, error)
+      class(sem3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      logical, allocatable, intent(out) :: inside(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MapElements
+
+    !> Which film has the x of the points of a surface or volume; those of y and z follow.
+    pure module integer function FirstPlaces(self, plane) result(first)
+      class(sem3d_t), intent(in) :: self
+      type(plane_t), intent(in) :: plane
+    end function FirstPlaces
+
+    !> This rank has the element.
+    pure module logical function Mine(self, element)
+      class(sem3d_t), intent(in) :: self
+      integer, intent(in) :: element
+    end function Mine
+
+    ! --- sem3d_films_take.f90
+
     !> Takes the picture that is due.
     module subroutine FilmsTake(self, error)
       class(sem3d_t), intent(inout) :: self
@@ -196,18 +221,12 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine FilmsFinish
 
+    ! --- sem3d_films_gather.f90
+
     module subroutine take_maps(self, error)
       class(sem3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine take_maps
-
-    !> Elements of a fluid in which points of the map of ground velocity lie.
-    module subroutine MapElements(self, window, inside, error)
-      class(sem3d_t), intent(inout) :: self
-      type(window_t), intent(in) :: window
-      logical, allocatable, intent(out) :: inside(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine MapElements
 
     ! --- sem3d_swaps.f90
 
