@@ -6,49 +6,43 @@
 !> The engine is described in interfaces/sem3d_c.f90. Displacement is known at whole time steps and velocity half-way between, as in
 !> finite differences, so wavelet and traces are corrected for time dispersion alike. Histories of moments and volumes go to the
 !> engine as what has been released so far.
+!>
+!> This file tells the story; the submodules hold its parts: elements, medium, source and receivers (sem3d_setup.f90), their places
+!> in the mesh (sem3d_places.f90), pictures and maps (sem3d_films*.f90), what travels between pieces of a mesh (sem3d_swaps.f90),
+!> memory of a GPU (sem3d_need.f90).
 module sem3d_m
-  use band_weights_m, only: band_points
-  use element_finder_m, only: finder_t, FinderMake
-  use elements_m, only: elements_t, face_free, in_element
-  use elements_ocean_m, only: OceanMass
-  use elements_cut_m, only: cut_t, CutWords, touching
-  use elements_pieces_m, only: piece_t, PieceMake
-  use elements_points_m, only: ElementsNumber
-  use elements_share_m, only: share_t, ShareSums
-  use elements_relax_m, only: ElementsShares, ElementsUnrelax
-  use elements_sponge_m, only: SpongeRates
+  use element_finder_m, only: finder_t
+  use elements_m, only: elements_t, in_element
+  use elements_cut_m, only: cut_t
+  use elements_pieces_m, only: piece_t
+  use elements_share_m, only: share_t
   use elements_scheme_m, only: elements_scheme_t, points_of_element
-  use elements_window_m, only: ElementsFrom
   use checksum_c, only: checksum_floats
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
-  use gather_m, only: film_t, gather_t
+  use gather_m, only: gather_t
   use gpu_ways_m, only: GpuWaysClose
-  use hash_m, only: hash_t, HashAdd
-  use hexahedron_m, only: Determinant, HexJacobian
+  use hash_m, only: HashAdd
   use kinds_m, only: dp, i8, sp
-  use meetings_m, only: meetings_t, MeetingsMake
-  use mesh_ground_m, only: ground_t, GroundMake
-  use parameter_table_m, only: SplitList
+  use meetings_m, only: meetings_t
+  use mesh_ground_m, only: ground_t
   use scheme_m, only: scheme_t
-  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dRecord, Sem3dSource
-  use sem3d_engine_m, only: phase_fluid, phase_solid, resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
-  use sem3d_variants_m, only: sem3d_variants, sums_t, Sem3dAffine, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t
+  use sem3d_engine_m, only: phase_fluid, phase_solid, sem3d_engine_t, sem3d_grid_t
+  use sem3d_variants_m, only: Sem3dKernels
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
-  use source3d_m, only: source_force, SourceNumbers
+  use source3d_m, only: SourceNumbers
   use state_identity_m, only: identity_t
-  use stress_relaxation_m, only: relaxing_t, RelaxingApply, RelaxingRecord
+  use stress_relaxation_m, only: relaxing_t, RelaxingApply
   use text_m, only: Str
-  use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
+  use timeloop_m, only: LoopLoad, LoopSetup, timeloop_t
   use window_m, only: box_t, window_t
-  use zener_m, only: zener_mechanisms, ZenerTimes
   implicit none
   private
   public :: sem3d_t
 
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< point updates of a chunk on CPU cores: some tenths of a second
-  real(dp), parameter :: smallest_weight = 0.1_dp**3   !< of a point of an element, of all of it: a corner's, from gll_w
 
   !> Points of a picture: regular ones of a plane, or those of sides or elements.
   type :: plane_t
@@ -61,6 +55,9 @@ module sem3d_m
     real(dp), allocatable :: xi(:, :)             !< of the points of a plane, (3, points)
     integer, allocatable :: side(:)               !< of the elements
   end type plane_t
+
+  integer, parameter :: maps = 3                    !< of peak ground velocity: horizontal, vertical, vector
+  character(*), parameter :: letters = 'xyz'        !< of axes
 
   !> Contents of a film.
   type :: frame_t
@@ -107,6 +104,75 @@ module sem3d_m
   end type sem3d_t
 
   interface
+    ! --- sem3d_setup.f90
+
+    !> All layers of the window; of one that ranks share this rank's row.
+    module subroutine BoxOf(self, scheme, window, box, error)
+      class(sem3d_t), intent(inout) :: self
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      type(box_t), intent(out) :: box
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine BoxOf
+
+    !> Elements, points and finder are kept while the window is the same.
+    module subroutine make_grid(self, window, error)
+      class(sem3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_grid
+
+    module subroutine make_medium(self, window, error)
+      class(sem3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_medium
+
+    !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
+    module subroutine make_source(self, window, error)
+      class(sem3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_source
+
+    !> The source in each step, (1, nt): a force, or the moment or volume that was released before.
+    module subroutine Histories(self, q)
+      class(sem3d_t), intent(in) :: self
+      real(sp), allocatable, intent(out) :: q(:, :)
+    end subroutine Histories
+
+    !> All receivers of the first component, then of the next.
+    module subroutine make_receivers(self, window, error)
+      class(sem3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_receivers
+
+    ! --- sem3d_need.f90
+
+    !> Memory of its GPU that an engine may take before it has lists of points and traces [bytes]; 0: not known.
+    module real(dp) function Room(grid, variant, scheme, traces) result(bytes)
+      type(sem3d_grid_t), intent(in) :: grid
+      character(*), intent(in) :: variant
+      class(scheme_t), intent(in) :: scheme
+      integer, intent(in) :: traces
+    end function Room
+
+    !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements of a rank; 0 on
+    !> CPU cores.
+    module real(dp) function need(scheme, window, traces) result(bytes)
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      integer, intent(in) :: traces
+    end function need
+
+    !> What comes from the host in each step, if anything does.
+    module function need_words(scheme, window) result(words)
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      character(:), allocatable :: words
+    end function need_words
+
     ! --- sem3d_films.f90
 
     !> Plans the pictures of the shot and makes room for them.
@@ -115,6 +181,28 @@ module sem3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_pictures
+
+    !> Elements of a fluid in which points of the map of ground velocity lie.
+    module subroutine MapElements(self, window, inside, error)
+      class(sem3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      logical, allocatable, intent(out) :: inside(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MapElements
+
+    !> Which film has the x of the points of a surface or volume; those of y and z follow.
+    pure module integer function FirstPlaces(self, plane) result(first)
+      class(sem3d_t), intent(in) :: self
+      type(plane_t), intent(in) :: plane
+    end function FirstPlaces
+
+    !> This rank has the element.
+    pure module logical function Mine(self, element)
+      class(sem3d_t), intent(in) :: self
+      integer, intent(in) :: element
+    end function Mine
+
+    ! --- sem3d_films_take.f90
 
     !> Takes the picture that is due.
     module subroutine FilmsTake(self, error)
@@ -133,18 +221,12 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine FilmsFinish
 
+    ! --- sem3d_films_gather.f90
+
     module subroutine take_maps(self, error)
       class(sem3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine take_maps
-
-    !> Elements of a fluid in which points of the map of ground velocity lie.
-    module subroutine MapElements(self, window, inside, error)
-      class(sem3d_t), intent(inout) :: self
-      type(window_t), intent(in) :: window
-      logical, allocatable, intent(out) :: inside(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine MapElements
 
     ! --- sem3d_swaps.f90
 
@@ -286,173 +368,12 @@ contains
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
 
-  !> All layers of the window; of one that ranks share this rank's row.
-  subroutine BoxOf(self, scheme, window, box, error)
-    class(sem3d_t), intent(inout) :: self
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    type(box_t), intent(out) :: box
-    type(error_t), allocatable, intent(inout) :: error
-    if (.not. self%grouped()) return
-    if (window%ny /= self%partners%n) then
-      call Fail(error, 'the window is that of '//Str(window%ny)//' ranks, not of '//Str(self%partners%n))
-      return
-    end if
-    box%low(2) = self%partners%mine
-    box%high(2) = self%partners%mine
-  end subroutine BoxOf
-
-  !> Elements, points and finder are kept while the window is the same.
-  subroutine make_grid(self, window, error)
-    class(sem3d_t), intent(inout), target :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    type(sem3d_grid_t) :: grid
-    real(dp) :: cells
-    logical :: same, keeps
-    if (self%grouped()) call GpuWaysClose(self, error)
-    if (allocated(error)) return
-    same = window%serial > 0 .and. window%serial == self%medium
-    if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
-    if (.not. same) call TakeElements(self, window, error)
-    if (allocated(error)) return
-    if (self%grouped()) then
-      grid = Sem3dGrid(self%piece%elements)
-      grid%piece = self%piece%ways%piece
-    else
-      grid = Sem3dGrid(self%elements)
-    end if
-    grid%dt = self%scheme%dt
-    grid%shares = 1
-    grid%relaxing = self%own%relaxing
-    if (self%own%attenuates) grid%mechanisms = zener_mechanisms
-    same = same .and. abs(grid%dt - self%grid%dt) <= 0
-    cells = real(points_of_element, dp)*merge(self%piece%own, grid%elements, self%grouped())
-    call self%choose_engine(cells, same, keeps, error)
-    if (allocated(error) .or. keeps) return
-    grid%threads = self%team%threads
-    grid%share = self%scheme%share
-    grid%sum = self%own%sum
-    grid%resident = merge(resident_all, self%own%resident, self%grouped())   ! pieces stay on their GPUs
-    grid%room = Room(grid, self%variant, self%scheme, self%own%traces(size(self%shot%rx)*size(SplitList(self%scheme%components))))
-    call Sem3dEngineNew(self%variant, self%engine, error)
-    if (.not. allocated(error)) call self%engine%new(grid, error)
-    self%grid = grid
-    if (allocated(error)) self%grid = sem3d_grid_t()
-  end subroutine make_grid
-
-  !> The elements of a window, their points, and what finds places in them; where ranks share the mesh those of this one's share,
-  !> and its piece of them.
-  subroutine TakeElements(self, window, error)
-    class(sem3d_t), intent(inout) :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: x(4)
-    integer :: e
-    if (self%grouped()) then
-      call ElementsFrom(window, self%elements, error, self%share)
-    else
-      call ElementsFrom(window, self%elements, error)
-    end if
-    if (allocated(error)) return
-    if (self%own%attenuates) call ElementsUnrelax(self%elements, self%own%q_band, self%own%q_ref)
-    call ElementsNumber(self%elements)
-    call FinderMake(self%finder, self%elements%corner)
-    call MakeGround(self, .false., self%surface, error)
-    self%seafloor = ground_t()
-    self%low = [window%x0, window%y0, window%z0]
-    call MeetingsMake(self%elements, self%meetings)
-    if (self%grouped()) self%cut%owner = self%share%owner
-    if (.not. self%grouped()) self%cut%owner = spread(1, 1, self%elements%n)
-    associate (own => self%cut%owner == self%partners_mine(), solid => self%elements%solid)
-      x = [count(own), count(own(:solid)), count(own(solid + 1:)), &
-           sum([(merge(count(self%elements%face(:, e) == face_free), 0, own(e)), e=1, self%elements%n)])]
-    end associate
-    if (.not. allocated(error)) call OfAll(self, x, error)
-    self%all = nint(x(1))
-    self%there = [x(2) > 0, x(3) > 0]
-    self%free_sides = nint(x(4))
-    if (self%grouped() .and. .not. allocated(error)) call TakePiece(self, window, error)
-  end subroutine TakeElements
-
-  subroutine TakePiece(self, window, error)
-    class(sem3d_t), intent(inout) :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    logical, allocatable :: wide(:)
-    type(sums_t) :: sums
-    real(dp) :: x(3)
-    x(1) = count(self%cut%owner == self%partners%mine)
-    x(2) = -x(1)
-    x(3) = merge(0, 1, Sem3dAffine(self%elements))
-    call Largest(self, x, error)
-    self%cut%pieces = self%partners%n
-    self%cut%most = nint(x(1))
-    self%cut%least = -nint(x(2))
-    self%wide = self%own%pgv
-    if (.not. allocated(error)) call MapElements(self, window, wide, error)
-    if (.not. allocated(error)) &
-      call ShareSums(self%scheme%variant, self%own%sum, self%share, .not. x(3) > 0, sums, error)
-    if (allocated(error)) return
-    call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, sums, self%piece)
-  end subroutine TakePiece
-
   !> The number of this rank among those that model the shot.
   pure integer function partners_mine(self) result(mine)
     class(sem3d_t), intent(in) :: self
     mine = 1
     if (self%grouped()) mine = self%partners%mine
   end function partners_mine
-
-  !> Memory of its GPU that an engine may take before it has lists of points and traces [bytes]; 0: not known.
-  real(dp) function Room(grid, variant, scheme, traces) result(bytes)
-    type(sem3d_grid_t), intent(in) :: grid
-    character(*), intent(in) :: variant
-    class(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: traces
-    real(dp) :: host, bare, full
-    bytes = 0
-    if (.not. (sem3d_variants%needs_gpu(variant) .and. scheme%gpu_room > 0)) return
-    call Sem3dMemory(variant, grid, 0, 0, 0, 0, host, bare)
-    call Sem3dMemory(variant, grid, 3*band_points, traces, scheme%nt, 0, host, full)
-    bytes = max(1.0_dp, scheme%gpu_room - (full - bare))
-  end function Room
-
-  subroutine make_medium(self, window, error)
-    class(sem3d_t), intent(inout), target :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: rate(:), mass(:, :)
-    integer, allocatable :: point(:)
-    if (self%grouped()) then
-      call self%engine%ways(self%piece%ways, error)
-      if (.not. allocated(error)) call self%engine%elements(self%piece%elements, error)
-    else
-      call self%engine%elements(self%elements, error)
-    end if
-    if (self%own%sponge_width > 0 .and. .not. allocated(error)) then
-      call SpongeRates(self%elements, self%own%sponge_width, rate)
-      if (self%grouped()) rate = rate(self%piece%point)
-      call self%engine%damping(rate, error)
-    end if
-    if (allocated(self%elements%ocean) .and. .not. allocated(error)) then
-      if (self%grouped()) call OceanMass(self%piece%elements, point, mass)
-      if (.not. self%grouped()) call OceanMass(self%elements, point, mass)
-      call self%engine%added_mass(point, mass, error)
-    end if
-    if (allocated(error) .or. .not. self%own%attenuates) return
-    if (self%grouped()) call Attenuate(self, self%piece%elements, error)
-    if (.not. self%grouped()) call Attenuate(self, self%elements, error)
-  end subroutine make_medium
-
-  subroutine Attenuate(self, elements, error)
-    class(sem3d_t), intent(inout) :: self
-    type(elements_t), intent(in) :: elements
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
-    call ElementsShares(elements, self%own%q_band, bulk, shear, few=self%own%relaxing < in_element)
-    call self%engine%quality(real(ZenerTimes(self%own%q_band), sp), bulk, shear, error)
-  end subroutine Attenuate
 
   !> Several ranks model the shot together.
   pure logical function grouped(self)
@@ -461,104 +382,11 @@ contains
     if (grouped) grouped = self%partners%n > 1
   end function grouped
 
-  !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
-  subroutine make_source(self, window, error)
-    class(sem3d_t), intent(inout), target :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    type(sem3d_list_t) :: list
-    type(sem3d_place_t) :: place(1)
-    real(sp), allocatable :: q(:, :)
-    real(dp) :: asked(3, 1), xi(3, 1), x(3, 1), mass(1), strongest
-    integer :: e(1)
-    if (self%grouped()) then
-      call OpenWays(self, error)
-      self%queues = self%linked                   ! else the host exchanges sums within steps
-    end if
-    if (allocated(error)) return
-    asked(:, 1) = [self%shot%sx, self%shot%sy, self%shot%sz]
-    call FindPlaces(self, 'the source', asked, self%own%source_from, e, xi, x, error)
-    if (allocated(error)) return
-    self%shot%sx = x(1, 1)
-    self%shot%sy = x(2, 1)
-    self%shot%sz = x(3, 1)
-    call MakePlaces(self, e, xi, x, place, error)
-    mass = 0
-    if (e(1) > 0) mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e(1)), xi(:, 1)))* &
-                         merge(self%elements%rho(1, e(1)), 1/self%elements%lambda(1, e(1)), e(1) <= self%elements%solid)
-    if (.not. allocated(error)) call OfAll(self, mass, error)
-    if (allocated(error)) return
-    call Sem3dSource(list, place(1), self%own%source, error)
-    if (allocated(error)) return
-    call Histories(self, q)
-    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass(1)
-    if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
-      call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
-                                                    strongest <= 0))//': check amplitude and moment')
-      return
-    end if
-    self%exponent2 = exponent(strongest)
-    self%limit = growth*self%scheme%nt
-    call SourceHere(self, list, error)
-  end subroutine make_source
-
-  !> The source in each step, (1, nt): a force, or the moment or volume that was released before.
-  subroutine Histories(self, q)
-    class(sem3d_t), intent(in) :: self
-    real(sp), allocatable, intent(out) :: q(:, :)
-    real(dp) :: released
-    integer :: n
-    allocate (q(1, self%scheme%nt))
-    released = 0
-    do n = 1, self%scheme%nt
-      q(1, n) = real(released, sp)
-      if (self%own%source%kind == source_force) q(1, n) = self%scheme%q(n)
-      released = released + self%scheme%dt*self%scheme%q(n)
-    end do
-  end subroutine Histories
-
   !> The highest frequency that sources and receivers are made for [Hz]; 0: they keep to their element.
   pure real(dp) function Band(self)
     class(sem3d_t), intent(in) :: self
     Band = merge(self%scheme%fmax, 0.0_dp, self%scheme%exact_positions)
   end function Band
-
-  !> All receivers of the first component, then of the next.
-  subroutine make_receivers(self, window, error)
-    class(sem3d_t), intent(inout), target :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    character(32), allocatable :: names(:)
-    type(sem3d_list_t) :: list
-    type(sem3d_place_t) :: place(size(self%shot%rx))
-    integer :: element(size(self%shot%rx)), c, r
-    real(dp), dimension(3, size(self%shot%rx)) :: asked, x, xi
-    allocate (names, source=SplitList(self%scheme%components))
-    self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
-    asked(1, :) = self%shot%rx
-    asked(2, :) = self%shot%ry
-    asked(3, :) = self%shot%rz
-    call FindPlaces(self, 'receiver', asked, self%own%receivers_from, element, xi, x, error)
-    if (allocated(error)) return
-    self%shot%rx = x(1, :)
-    self%shot%ry = x(2, :)
-    self%shot%rz = x(3, :)
-    call MakePlaces(self, element, xi, x, place, error, source=[self%shot%sx, self%shot%sy, self%shot%sz])
-    if (allocated(error)) return
-    do c = 1, size(names)
-      do r = 1, size(self%shot%rx)
-        call Sem3dRecord(list, place(r), trim(names(c)), error)
-        if (allocated(error)) return
-      end do
-    end do
-    self%relaxing = relaxing_t()
-    if (self%own%attenuates) call RelaxingRecord(self%relaxing, list, place, names, self%own%q_band, error)
-    if (allocated(error)) return
-    self%beside = self%relaxing%beside
-    self%slope = list%slope
-    call ReceiversHere(self, list, error)
-    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
-  end subroutine make_receivers
 
   ! --- steps ----------------------------------------------------------------------------------------------------------------
 
@@ -706,66 +534,6 @@ contains
       end do
     end associate
   end subroutine identify
-
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of the elements of a rank; 0 on
-  !> CPU cores.
-  real(dp) function need(scheme, window, traces) result(bytes)
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: traces
-    type(sem3d_grid_t) :: grid
-    real(dp) :: host
-    bytes = 0
-    select type (scheme)
-    type is (elements_scheme_t)
-      if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
-      grid = Cube(scheme, window)
-      call Sem3dMemory(scheme%variant, grid, 3*band_points, scheme%traces(traces), scheme%nt, 0, host, bytes)
-    end select
-  end function need
-
-  !> What comes from the host in each step, if anything does.
-  function need_words(scheme, window) result(words)
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    character(:), allocatable :: words
-    type(sem3d_grid_t) :: grid
-    real(dp) :: host, bare, all, some
-    words = ''
-    select type (scheme)
-    type is (elements_scheme_t)
-      if (.not. sem3d_variants%needs_gpu(scheme%variant) .or. scheme%ranks > 1) return
-      grid = Cube(scheme, window)
-      call Sem3dMemory(scheme%variant, grid, 3*band_points, 0, scheme%nt, 0, host, some)
-      grid%resident = resident_all
-      call Sem3dMemory(scheme%variant, grid, 3*band_points, 0, scheme%nt, 0, bare, all)
-      if (host > bare) words = Str(1.0e-9_dp*all, 3)//' GB would hold all; '//Str(1.0e-9_dp*(host - bare), 3)// &
-                               ' GB come from the host in each step'
-    end select
-  end function need_words
-
-  !> The elements of a window, or a rank's piece of them, as those of a cube.
-  type(sem3d_grid_t) function Cube(scheme, window) result(grid)
-    type(elements_scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer :: n
-    n = scheme%of_mesh(window)
-    if (scheme%ranks > 1) n = min(n, 1 + int(touching*n/scheme%ranks))
-    grid%elements = n
-    grid%solid = n
-    grid%points = nint(min((4*real(n, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
-    grid%solid_points = grid%points
-    grid%bricks = 1 + n/32
-    grid%piece = merge(1, 0, scheme%ranks > 1)
-    grid%per = scheme%per
-    grid%media = scheme%media
-    grid%relaxing = scheme%relaxing
-    if (scheme%attenuates) grid%mechanisms = zener_mechanisms
-    grid%sum = scheme%sum
-    grid%dt = scheme%dt
-    grid%resident = merge(resident_all, scheme%resident, scheme%ranks > 1)
-    grid%room = scheme%gpu_room
-  end function Cube
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)

@@ -1,40 +1,24 @@
-!> Pictures of a shot on elements: planes of fields at regular points, every so many steps; all points of the free sides or of all
-!> elements; and the map of peak ground velocity.
+!> Plans the pictures of a shot on elements: planes of fields at regular points, every so many steps; all points of the free sides or
+!> of all elements; and the map of peak ground velocity. Arguments stand in sem3d.f90.
 !>
-!> Values are those of the polynomials of the element that has the point; of the map's points in a fluid, where a velocity is a
-!> gradient, those of a receiver there. The top is the ground: where a vertical line first meets the mesh. Points where there is no
-!> mesh have the missing value. Pressure and displacement are half a time step after velocities. Pressure in a fluid is the slope of
-!> dchi/dt: its pictures have dchi/dt until the next step is done.
+!> The top is the ground: where a vertical line first meets the mesh. Points where there is no mesh have the missing value. Values of
+!> the map's points in a fluid, where a velocity is a gradient, are those of a receiver there.
 submodule(sem3d_m) sem3d_films
-  use anisotropy_m, only: AnisoMatrix, voigt
+  use elements_m, only: face_free, on_face
   use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
-  use elements_m, only: along, face_free, on_face
-  use elements_tensors_m, only: TensorOf
-  use gather_m, only: film_missing
-  use gll_m, only: gll_d
-  use hexahedron_m, only: hex_side_point, HexAt, HexJacobians, HexPoints, HexWeights, Inverse
-  use sem3d_components_m, only: Sem3dPlace
-  use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx, sem3d_map_t
-  use zener_m, only: ZenerModulus
+  use gather_m, only: film_missing, film_t
+  use hexahedron_m, only: hex_side_point, HexAt, HexPoints
+  use parameter_table_m, only: SplitList
+  use sem3d_components_m, only: Sem3dPlace, Sem3dRecord
+  use sem3d_engine_m, only: sem3d_map_t
   implicit none
-
-  integer, parameter :: maps = 3                 !< horizontal, vertical, vector
-  character(*), parameter :: letters = 'xyz'
-  integer, parameter :: split = 4096             !< a number of a side or an element in two parts, each of which a float holds
-
-  !> Copies of those fields of the engine that a picture needs.
-  type :: fields_t
-    real(sp), allocatable :: v(:, :), u(:, :)    !< (points of solid, 3)
-    real(sp), allocatable :: chi_t(:), chi(:)    !< (points of fluid)
-  end type fields_t
 
 contains
 
   module procedure make_pictures
-    character(32), allocatable :: planes(:), fields(:)
     type(plane_t) :: ground
     real(sp), allocatable :: depth(:, :)
-    integer :: p, f
+    integer :: p
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%plane)) deallocate (self%plane)
     if (allocated(self%frame)) deallocate (self%frame)
@@ -45,24 +29,8 @@ contains
     call self%plan_pictures()
     if (allocated(error) .or. .not. (self%every > 0 .or. self%own%pgv)) return
     call PicturePoints(window, self%own%spacing, self%first_point, self%nf)
-    if (self%every > 0) then
-      allocate (planes, source=SplitList(self%own%planes))
-      allocate (fields, source=SplitList(self%own%fields))
-      self%films = size(planes)*size(fields)
-      deallocate (self%plane, self%film)
-      allocate (self%plane(size(planes)), self%film(self%films))
-      do p = 1, size(planes)
-        call MakePlane(self, trim(planes(p)), self%plane(p), error)
-        if (allocated(error)) return
-        do f = 1, size(fields)
-          self%frame = [self%frame, frame_t(p, trim(fields(f)))]
-          call NewFilm(self, trim(planes(p)), self%plane(p), trim(fields(f)), self%film(size(self%frame)))
-        end do
-      end do
-      self%later = any(fields == 'p') .and. self%there(phase_fluid)
-      if (self%later) self%pictures = min(self%pictures, (self%scheme%nt - 1 - self%first_picture)/self%every + 1)
-      self%film%nt = self%pictures
-    end if
+    if (self%every > 0) call FieldFilms(self, error)
+    if (allocated(error)) return
     if (self%own%pgv) then
       call MapFilms(self)
       call Watch(self, error)
@@ -84,6 +52,30 @@ contains
     end do
   end procedure make_pictures
 
+  !> A film of each field at each plane.
+  subroutine FieldFilms(self, error)
+    class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    character(32), allocatable :: planes(:), fields(:)
+    integer :: p, f
+    allocate (planes, source=SplitList(self%own%planes))
+    allocate (fields, source=SplitList(self%own%fields))
+    self%films = size(planes)*size(fields)
+    deallocate (self%plane, self%film)
+    allocate (self%plane(size(planes)), self%film(self%films))
+    do p = 1, size(planes)
+      call MakePlane(self, trim(planes(p)), self%plane(p), error)
+      if (allocated(error)) return
+      do f = 1, size(fields)
+        self%frame = [self%frame, frame_t(p, trim(fields(f)))]
+        call NewFilm(self, trim(planes(p)), self%plane(p), trim(fields(f)), self%film(size(self%frame)))
+      end do
+    end do
+    self%later = any(fields == 'p') .and. self%there(phase_fluid)
+    if (self%later) self%pictures = min(self%pictures, (self%scheme%nt - 1 - self%first_picture)/self%every + 1)
+    self%film%nt = self%pictures
+  end subroutine FieldFilms
+
   module procedure MapElements
     type(plane_t) :: plane
     allocate (inside(self%elements%n), source=.false.)
@@ -92,8 +84,6 @@ contains
     call MapPlane(self, plane, error)
     if (.not. allocated(error)) inside(pack(plane%element, plane%element > self%elements%solid)) = .true.
   end procedure MapElements
-
-  ! --- where pictures are ----------------------------------------------------------------------------------------------------
 
   !> The elements of the points of a plane; of the top the depths too, missing where there is no mesh. A surface has sides, a volume
   !> elements, of those that this rank computes.
@@ -269,14 +259,11 @@ contains
     end do
   end subroutine FillPlaces
 
-  !> Which film has the x of the points of a surface or volume; those of y and z follow.
-  pure integer function FirstPlaces(self, plane) result(first)
-    class(sem3d_t), intent(in) :: self
-    type(plane_t), intent(in) :: plane
+  module procedure FirstPlaces
     do first = 1, size(self%film)
       if (self%film(first)%name == trim(merge('surface_x', 'volume_x ', plane%axis == 0))) exit
     end do
-  end function FirstPlaces
+  end procedure FirstPlaces
 
   !> The points of the map.
   subroutine MapPlane(self, plane, error)
@@ -290,13 +277,10 @@ contains
     end if
   end subroutine MapPlane
 
-  !> This rank has the element.
-  pure logical function Mine(self, element)
-    class(sem3d_t), intent(in) :: self
-    integer, intent(in) :: element
+  module procedure Mine
     Mine = element > 0
     if (Mine) Mine = self%cut%owner(element) == self%partners_mine()
-  end function Mine
+  end procedure Mine
 
   !> The engine keeps the largest velocities at the points of the map that lie in the mesh.
   subroutine Watch(self, error)
@@ -364,314 +348,5 @@ contains
     end do
     call engine%watch(map, error)
   end subroutine Join
-
-  ! --- taking them -----------------------------------------------------------------------------------------------------------
-
-  module procedure FilmsHalf
-    half = self%later .and. self%taken > 0
-    if (half) half = self%steps == self%first_picture + (self%taken - 1)*self%every
-  end procedure FilmsHalf
-
-  module procedure FilmsTake
-    self%taken = self%taken + 1
-    call TakeFields(self, .false., error)
-  end procedure FilmsTake
-
-  module procedure FilmsFinish
-    call TakeFields(self, .true., error)
-  end procedure FilmsFinish
-
-  !> Takes picture number `taken`; `rest`: what it lacks of the pressure in fluids, a step later.
-  subroutine TakeFields(self, rest, error)
-    class(sem3d_t), intent(inout) :: self
-    logical, intent(in) :: rest
-    type(error_t), allocatable, intent(inout) :: error
-    type(fields_t) :: fields
-    integer :: f
-    call CopyFields(self, rest, fields, error)
-    if (allocated(error)) return
-    do f = 1, self%films
-      if (rest .and. self%frame(f)%field /= 'p') cycle
-      associate (plane => self%plane(self%frame(f)%plane), a => self%film(f)%a(:, :, self%taken))
-        if (plane%axis > 0) call TakePlane(self, fields, plane, self%frame(f)%field, rest, a)
-        if (plane%axis < 1) call TakeMesh(self, fields, plane, self%frame(f)%field, rest, a)
-      end associate
-    end do
-  end subroutine TakeFields
-
-  subroutine CopyFields(self, rest, fields, error)
-    class(sem3d_t), intent(inout) :: self
-    logical, intent(in) :: rest
-    type(fields_t), intent(out) :: fields
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: c, f, solid, fluid
-    logical :: v, u, p
-    solid = self%grid%solid_points
-    fluid = self%grid%points - solid
-    v = .false.
-    u = .false.
-    p = .false.
-    do f = 1, self%films
-      v = v .or. self%frame(f)%field(1:1) == 'v'
-      u = u .or. self%frame(f)%field(1:1) == 'u'
-      p = p .or. self%frame(f)%field == 'p'
-    end do
-    if (.not. rest) then
-      v = v .or. (p .and. self%own%attenuates)
-      allocate (fields%v(merge(solid, 0, v), 3), fields%u(merge(solid, 0, u .or. p), 3), fields%chi(merge(fluid, 0, u)))
-      do c = 1, 3
-        if (size(fields%v) > 0) call self%engine%field(field_vx + c - 1, fields%v(:, c), error)
-        if (size(fields%u) > 0) call self%engine%field(field_ux + c - 1, fields%u(:, c), error)
-      end do
-      if (size(fields%chi) > 0) call self%engine%field(field_chi, fields%chi, error)
-    end if
-    allocate (fields%chi_t(merge(fluid, 0, v .or. p)))
-    if (size(fields%chi_t) > 0) call self%engine%field(field_chi_t, fields%chi_t, error)
-  end subroutine CopyFields
-
-  !> At the regular points of a plane.
-  subroutine TakePlane(self, fields, plane, field, rest, a)
-    class(sem3d_t), intent(in) :: self
-    type(fields_t), intent(in) :: fields
-    type(plane_t), intent(in) :: plane
-    character(*), intent(in) :: field
-    logical, intent(in) :: rest
-    real(sp), intent(inout) :: a(:, :)
-    real(dp) :: values(in_element), w(in_element)
-    integer :: i, j, e, last
-    !$omp parallel do private(i, e, last, values, w) schedule(dynamic) num_threads(self%team%threads)
-    do j = 1, size(a, 2)
-      last = 0
-      do i = 1, size(a, 1)
-        e = plane%element(i + size(a, 1)*(j - 1))
-        if (plane%owner(i + size(a, 1)*(j - 1)) == 0) a(i, j) = film_missing
-        if ((rest .and. e <= self%elements%solid) .or. .not. Mine(self, e)) cycle
-        if (e /= last) call ElementValues(self, fields, e, field, values)
-        last = e
-        call HexWeights(plane%xi(:, i + size(a, 1)*(j - 1)), w)
-        a(i, j) = Picture(self, rest, dot_product(w, values), a(i, j))
-      end do
-    end do
-    !$omp end parallel do
-  end subroutine TakePlane
-
-  !> At all points of sides or elements.
-  subroutine TakeMesh(self, fields, plane, field, rest, a)
-    class(sem3d_t), intent(in) :: self
-    type(fields_t), intent(in) :: fields
-    type(plane_t), intent(in) :: plane
-    character(*), intent(in) :: field
-    logical, intent(in) :: rest
-    real(sp), intent(inout) :: a(:, :)
-    real(dp) :: values(in_element)
-    integer :: m, e
-    !$omp parallel do private(e, values) num_threads(self%team%threads)
-    do m = 1, size(plane%element)
-      e = plane%element(m)
-      if (rest .and. e <= self%elements%solid) cycle
-      call ElementValues(self, fields, e, field, values)
-      associate (picture_of => a(:, plane%at(m)))
-        if (plane%axis < 0) picture_of = Picture(self, rest, values, picture_of)
-        if (plane%axis == 0) picture_of = Picture(self, rest, values(hex_side_point(:, plane%side(m))), picture_of)
-      end associate
-    end do
-    !$omp end parallel do
-  end subroutine TakeMesh
-
-  !> A value of a picture: that of the field in true units, or minus the slope of dchi/dt since the value `before`.
-  elemental real(sp) function Picture(self, rest, value, before)
-    class(sem3d_t), intent(in) :: self
-    logical, intent(in) :: rest
-    real(dp), intent(in) :: value
-    real(sp), intent(in) :: before
-    Picture = real(scale(value, self%exponent2), sp)
-    if (rest) Picture = real((before - scale(value, self%exponent2))/self%scheme%dt, sp)
-  end function Picture
-
-  !> A field at the points of an element; in a fluid dchi/dt in place of pressure.
-  pure subroutine ElementValues(self, fields, e, field, values)
-    class(sem3d_t), intent(in) :: self
-    type(fields_t), intent(in) :: fields
-    integer, intent(in) :: e
-    character(*), intent(in) :: field
-    real(dp), intent(out) :: values(in_element)
-    real(dp) :: slope(in_element, 3), bulk(in_element), of_v
-    integer :: c, at(in_element)
-    c = 0
-    if (len(field) > 1) c = index(letters, field(2:2))
-    at = self%elements%at(:, e)
-    if (self%grouped()) at = self%piece%place(at)
-    associate (m => self%elements, corner => self%elements%corner(:, :, e))
-      if (e > m%solid) then
-        if (field(1:1) /= 'u') values = fields%chi_t(at - self%grid%solid_points)
-        if (field(1:1) == 'u') values = fields%chi(at - self%grid%solid_points)
-        if (c == 0) return
-        call Slopes(corner, values, slope)
-        values = slope(:, c)/Everywhere(m%rho(:, e))
-      else if (c > 0) then
-        if (field(1:1) == 'v') values = fields%v(at, c)
-        if (field(1:1) == 'u') values = fields%u(at, c)
-      else
-        bulk = Everywhere(m%lambda(:, e)) + 2*Everywhere(m%mu(:, e))/3
-        call Relaxed(self, e, bulk, of_v)
-        values = 0
-        do c = 1, 3
-          call Slopes(corner, real(fields%u(at, c), dp), slope)
-          values = values - bulk*slope(:, c)
-          if (TensorOf(m, e) > 0) values = values - Everywhere(m%mu(:, e))*matmul(slope, Even(m%relative(:, m%tensor(e)), c))
-          if (.not. of_v > 0) cycle
-          call Slopes(corner, real(fields%v(at, c), dp), slope)
-          values = values - of_v*bulk*slope(:, c)
-        end do
-      end if
-    end associate
-  end subroutine ElementValues
-
-  !> A picture knows nothing of times before it, but that waves are mostly of the peak frequency: of these a bulk modulus that
-  !> relaxes is the smaller one that this becomes, and of_v [s] of it act on the rate of strain.
-  pure subroutine Relaxed(self, e, bulk, of_v)
-    class(sem3d_t), intent(in) :: self
-    integer, intent(in) :: e
-    real(dp), intent(inout) :: bulk(in_element)
-    real(dp), intent(out) :: of_v
-    complex(dp) :: left
-    of_v = 0
-    if (.not. (self%own%attenuates .and. self%elements%loss(1, e) > 0)) return
-    left = ZenerModulus(self%own%q_band, real(self%elements%loss(1, e), dp), self%scheme%fpeak)
-    bulk = bulk*real(left)
-    of_v = aimag(left)/real(left)/(2*acos(-1.0_dp)*self%scheme%fpeak)
-  end subroutine Relaxed
-
-  !> What du(c)/dx(:) bring to the mean stress by constants of an anisotropic medium.
-  pure function Even(relative, c)
-    real(sp), intent(in) :: relative(:)
-    integer, intent(in) :: c
-    real(dp) :: Even(3), constants(6, 6)
-    constants = AnisoMatrix(real(relative, dp))
-    Even = sum(constants(:3, voigt(:, c)), 1)/3
-  end function Even
-
-  !> A medium at all points of an element.
-  pure function Everywhere(medium)
-    real(sp), intent(in) :: medium(:)
-    real(dp) :: Everywhere(in_element)
-    Everywhere = medium(1)
-    if (size(medium) > 1) Everywhere = medium
-  end function Everywhere
-
-  !> The derivatives along x, y, z at the points of an element.
-  pure subroutine Slopes(corner, values, slope)
-    real(dp), intent(in) :: corner(:, :), values(in_element)
-    real(dp), intent(out) :: slope(in_element, 3)
-    real(dp) :: jacobian(3, 3, in_element), v(along, along, along), d(along, along, along, 3)
-    integer :: i, p
-    call HexJacobians(corner, jacobian)
-    v = reshape(values, shape(v))
-    do i = 1, along
-      d(:, :, i, 1) = matmul(gll_d, v(:, :, i))
-      d(:, :, i, 2) = matmul(v(:, :, i), transpose(gll_d))
-      d(:, i, :, 3) = matmul(v(:, i, :), transpose(gll_d))
-    end do
-    slope = reshape(d, shape(slope))
-    do p = 1, in_element
-      slope(p, :) = matmul(slope(p, :), Inverse(jacobian(:, :, p)))
-    end do
-  end subroutine Slopes
-
-  module procedure take_maps
-    real(sp), allocatable :: map(:, :), whole(:)
-    integer :: m
-    if (self%grouped()) call GatherFilms(self, error)
-    if (.not. self%own%pgv .or. allocated(error)) return
-    allocate (map(self%map_points, maps), whole(self%nf(1)*self%nf(2)))
-    if (self%map_points > 0) call self%engine%map(map, error)
-    if (allocated(error)) return
-    do m = 1, maps
-      whole = film_missing
-      whole(self%map_number) = scale(map(:, m), self%exponent2)
-      self%film(self%films + m)%a(:, :, 1) = reshape(whole, self%nf(:2))
-      if (self%grouped()) call GatherFilm(self, self%map_plane, self%film(self%films + m)%a(:, :, 1), error)
-    end do
-  end procedure take_maps
-
-  !> Each rank has taken what it has of the pictures: they come to the rank that gathers.
-  subroutine GatherFilms(self, error)
-    class(sem3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: f, k, p, first
-    do f = 1, self%films
-      associate (plane => self%plane(self%frame(f)%plane))
-        do k = 1, self%taken
-          if (plane%axis > 0) call GatherFilm(self, plane, self%film(f)%a(:, :, k), error)
-          if (plane%axis < 1) call GatherMesh(self, plane, self%film(f)%a(:, :, k), error)
-        end do
-      end associate
-    end do
-    do p = 1, size(self%plane)
-      if (self%plane(p)%axis > 0) cycle
-      first = FirstPlaces(self, self%plane(p))
-      do f = first, first + 2
-        call GatherMesh(self, self%plane(p), self%film(f)%a(:, :, 1), error)
-      end do
-    end do
-  end subroutine GatherFilms
-
-  !> A picture of regular points.
-  subroutine GatherFilm(self, plane, a, error)
-    class(sem3d_t), intent(inout) :: self
-    type(plane_t), intent(in) :: plane
-    real(sp), intent(inout) :: a(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp) :: picture(size(plane%owner))
-    real(sp), allocatable :: got(:)
-    integer, allocatable :: count(:)
-    integer :: p, m, at
-    if (allocated(error)) return
-    picture = reshape(a, shape(picture))
-    call self%partners%collect(pack(picture, plane%owner == self%piece%mine), got, count, error)
-    if (allocated(error) .or. .not. self%gathers()) return
-    at = 0
-    do p = 1, self%partners%n
-      do m = 1, size(picture)
-        if (plane%owner(m) /= p) cycle
-        at = at + 1
-        picture(m) = got(at)
-      end do
-    end do
-    a = reshape(picture, shape(a))
-  end subroutine GatherFilm
-
-  !> A picture of sides or elements: which they are of all, each as two numbers that a float holds, then their values.
-  subroutine GatherMesh(self, plane, a, error)
-    class(sem3d_t), intent(inout) :: self
-    type(plane_t), intent(in) :: plane
-    real(sp), intent(inout) :: a(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: got(:), spots(:)
-    integer, allocatable :: count(:)
-    integer :: m, each
-    if (allocated(error)) return
-    each = size(a, 1)
-    call self%partners%collect([real(plane%spot/split, sp), real(modulo(plane%spot, split), sp)], spots, count, error)
-    if (.not. allocated(error)) &
-      call self%partners%collect([(a(:, plane%at(m)), m=1, size(plane%at))], got, count, error)
-    if (allocated(error) .or. .not. self%gathers()) return
-    call PutMesh(each, count/each, spots, got, a)
-  end subroutine GatherMesh
-
-  !> Those of all ranks, of so many sides or elements each.
-  pure subroutine PutMesh(each, n, spots, got, a)
-    integer, intent(in) :: each, n(:)
-    real(sp), intent(in) :: spots(:), got(:)
-    real(sp), intent(inout) :: a(:, :)
-    integer :: p, m, at
-    at = 0
-    do p = 1, size(n)
-      do m = 1, n(p)
-        a(:, split*nint(spots(2*at + m)) + nint(spots(2*at + n(p) + m))) = got(each*(at + m - 1) + 1:each*(at + m))
-      end do
-      at = at + n(p)
-    end do
-  end subroutine PutMesh
 
 end submodule sem3d_films

@@ -4,10 +4,11 @@
 !> the place, else the one that almost has it; of the ground the uppermost. The rank whose piece has the element finds points and
 !> weights around it, all of which are in its share, and tells the others, by element of the whole mesh and point in it.
 submodule(sem3d_m) sem3d_places
+  use band_weights_m, only: band_points
   use element_finder_m, only: FinderFind, FinderInside, rounding
   use elements_share_m, only: ShareHas
   use hexahedron_m, only: HexAt
-  use mesh_ground_m, only: from_seafloor, from_surface, GroundAt, GroundEnds
+  use mesh_ground_m, only: from_seafloor, from_surface, GroundAt, GroundEnds, GroundMake
   use sem3d_components_m, only: Sem3dPlace
   use sort_m, only: SortFind, SortOrder
   implicit none

@@ -4,6 +4,7 @@
 !> A step: of the fluid, then of the solid, bricks whose sums others need; these travel while the other bricks are computed; then
 !> the shared points take their step. All who have such a point add the same sums in the same order, and so move it by themselves.
 submodule(sem3d_m) sem3d_swaps
+  use elements_cut_m, only: CutWords
   use gpu_ways_m, only: GpuWaysAwait, GpuWaysOpen
   use host_c, only: host_seconds
   use iso_c_binding, only: c_funloc, c_null_funptr

@@ -15,20 +15,16 @@
 module scheduler_m
   use kinds_m, only: dp
   use worker_rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesMean, RatesNew, RatesPresumed, RatesTake, RatesTrial
-  use makespan_m, only: capacity_t, MakespanSpares, MakespanTakeover, Makespan
+  use makespan_m, only: capacity_t, MakespanTakeover, Makespan
   implicit none
   private
   public :: scheduler_t, SchedulerNew, SchedulerReady, SchedulerNext, SchedulerPut, SchedulerDone, SchedulerLost, SchedulerAgain
   public :: SchedulerGone, SchedulerDrop, SchedulerIdle, SchedulerParked, SchedulerDealt, SchedulerHeldBack, SchedulerWaits
   public :: SchedulerLate, SchedulerTake, SchedulerPark, SchedulerUnpark, SchedulerTakes, SchedulerHas, SchedulerExpect, FOREVER
 
-  real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   real(dp), parameter :: LONE = 0.7_dp          !< part of its worker's rate that a shot gets at least when it is alone there
-  integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
   real(dp), parameter :: WORTH = 0.02_dp        !< shorter waits are not reported: this part of the run, or a second
-  integer, parameter :: MOVES = 2               !< times that a shot is taken over, at most
   real(dp), parameter :: FOREVER = 1.0e15_dp    !< [s]
-  real(dp), parameter :: SLOWEST = 1.0e-30_dp   !< a worker whose rate is 0 ends after all others, at a time that can be summed up
   real(dp), parameter :: SPARE = 1.25_dp        !< a shot may take so much longer than its worker's rate says
 
   !> A shot that a worker has. One of several waits until the worker reports that its steps have begun.
@@ -83,6 +79,32 @@ module scheduler_m
     type(worker_load_t), allocatable :: load(:)   !< (workers)
     type(dealt_shot_t), allocatable :: dealt(:)   !< (shots that workers have)
   end type scheduler_t
+
+  interface
+    ! --- scheduler_queue.f90
+
+    !> A waiting shot for a worker of this rate that ends what it has in `free` seconds, 0 if it should take none of them. A rate
+    !> that is not known is found by a first shot: then it is 0, or presumed (not `known`), which says nothing of seconds.
+    module integer function FromQueue(scheduler, capacity, worker, rate, known, free, now) result(slot)
+      type(scheduler_t), intent(inout) :: scheduler
+      type(capacity_t), intent(in) :: capacity(:)
+      integer, intent(in) :: worker
+      real(dp), intent(in) :: rate, free, now
+      logical, intent(in) :: known
+    end function FromQueue
+
+    ! --- scheduler_capacities.f90
+
+    !> The capacities of all workers, now. The time until one that has not asked for a while asks again is presumed to be as long as
+    !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one with
+    !> its rate, which is free when all of these are done: what it gets shares its rate with them.
+    pure module subroutine Capacities(scheduler, rate, now, capacity)
+      type(scheduler_t), intent(in) :: scheduler
+      real(dp), intent(in) :: rate(:)             !< (workers)
+      real(dp), intent(in) :: now
+      type(capacity_t), allocatable, intent(out) :: capacity(:)
+    end subroutine Capacities
+  end interface
 
 contains
 
@@ -441,99 +463,6 @@ contains
 
   ! --- inside --------------------------------------------------------------------------------------------------------
 
-  !> A waiting shot for a worker of this rate that ends what it has in `free` seconds, 0 if it should take none of them. A rate
-  !> that is not known is found by a first shot: then it is 0, or presumed (not `known`), which says nothing of seconds.
-  integer function FromQueue(scheduler, capacity, worker, rate, known, free, now) result(slot)
-    type(scheduler_t), intent(inout) :: scheduler
-    type(capacity_t), intent(in) :: capacity(:)
-    integer, intent(in) :: worker
-    real(dp), intent(in) :: rate, free, now
-    logical, intent(in) :: known
-    real(dp) :: cost, most, total
-    integer :: n
-    do while (scheduler%next <= size(scheduler%fresh))
-      if (scheduler%fresh(scheduler%next)) exit
-      scheduler%next = scheduler%next + 1
-    end do
-    n = scheduler%nfresh + size(scheduler%again)
-    cost = scheduler%fresh_cost + sum(scheduler%cost(scheduler%again))
-    total = sum(capacity%rate)
-    most = 0.5_dp*huge(1.0_dp)
-    if (rate > 0) then
-      slot = First(scheduler)
-      most = rate*(cost/total - free)           ! no schedule is shorter: what fits in it needs no closer look
-      if (scheduler%cost(slot) > most .or. n <= TAIL_SHOTS*size(capacity)) then
-        most = rate*(Makespan(capacity, n, cost, Largest(scheduler)) - free)
-        if (MakespanSpares(capacity, worker, n, cost/n, free + cost/(n*rate))) most = 0
-      end if
-    end if
-    if (known) most = min(most, rate/max(1, scheduler%load(worker)%at_once)*max(0.0_dp, scheduler%deadline - now)/SPARE)
-    if (now > scheduler%deadline) most = 0
-    slot = Fitting(scheduler, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(capacity), Suspects(scheduler, worker) > 0)
-    if (slot == 0) return
-    if (scheduler%fresh(slot)) then
-      scheduler%fresh(slot) = .false.
-      scheduler%nfresh = scheduler%nfresh - 1
-      scheduler%fresh_cost = scheduler%fresh_cost - scheduler%cost(slot)
-    else
-      scheduler%again = pack(scheduler%again, scheduler%again /= slot)
-    end if
-  end function FromQueue
-
-  pure integer function First(scheduler) result(slot)
-    type(scheduler_t), intent(in) :: scheduler
-    if (scheduler%nfresh > 0) then
-      slot = scheduler%next
-    else
-      slot = scheduler%again(1)
-    end if
-  end function First
-
-  pure real(dp) function Largest(scheduler) result(cost)
-    type(scheduler_t), intent(in) :: scheduler
-    cost = 0
-    if (scheduler%nfresh > 0) cost = maxval(scheduler%cost(scheduler%next:), mask=scheduler%fresh(scheduler%next:))
-    if (size(scheduler%again) > 0) cost = max(cost, maxval(scheduler%cost(scheduler%again)))
-  end function Largest
-
-  !> Shots with a worker that may have killed others.
-  pure integer function Suspects(scheduler, worker) result(n)
-    type(scheduler_t), intent(in) :: scheduler
-    integer, intent(in) :: worker
-    n = count(scheduler%deaths(scheduler%dealt%slot) > 0 .and. scheduler%dealt%worker == worker)
-  end function Suspects
-
-  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones,
-  !> those that may have killed a worker last, and with `harmless` none of these.
-  pure integer function Fitting(scheduler, most, largest, harmless) result(slot)
-    type(scheduler_t), intent(in) :: scheduler
-    real(dp), intent(in) :: most
-    logical, intent(in) :: largest, harmless
-    integer :: i
-    logical :: suspects
-    slot = 0
-    if (scheduler%nfresh > 0) then
-      do i = scheduler%next, size(scheduler%fresh)
-        if (.not. scheduler%fresh(i) .or. scheduler%cost(i) > most) cycle
-        if (slot > 0) then
-          if (scheduler%cost(i) <= scheduler%cost(slot)) cycle
-        end if
-        slot = i
-        if (.not. largest) return
-      end do
-    end if
-    suspects = .false.
-    do while (slot == 0)
-      associate (fits => scheduler%cost(scheduler%again) <= most .and. (scheduler%deaths(scheduler%again) > 0 .eqv. suspects))
-        i = findloc(fits, .true., 1)
-        if (largest .and. i > 0) i = maxloc(scheduler%cost(scheduler%again), 1, mask=fits)
-      end associate
-      if (i > 0) slot = scheduler%again(i)
-      if (suspects .or. harmless) exit
-      suspects = .true.
-    end do
-  end function Fitting
-
   !> A shot goes on with another worker.
   subroutine TakeOver(scheduler, i, now, slot, from)
     type(scheduler_t), intent(inout) :: scheduler
@@ -621,130 +550,5 @@ contains
       shot%shared = p%shared
     end associate
   end subroutine CountWork
-
-  !> The capacities of all workers, now. The time until one that has not asked for a while asks again is presumed to be as long as
-  !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one with
-  !> its rate, which is free when all of these are done: what it gets shares its rate with them.
-  pure subroutine Capacities(scheduler, rate, now, capacity)
-    type(scheduler_t), intent(in) :: scheduler
-    real(dp), intent(in) :: rate(:)             !< (workers)
-    real(dp), intent(in) :: now
-    type(capacity_t), allocatable, intent(out) :: capacity(:)
-    type(capacity_t) :: own
-    integer :: first(size(rate) + 1), mine(size(scheduler%dealt)), w, i, n
-    call ByWorker(scheduler, first, mine)
-    allocate (capacity(size(rate) + size(mine)))
-    n = 0
-    do w = 1, size(rate)
-      associate (p => scheduler%load(w))
-        own = capacity_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, p%asking > 0))
-        if (p%at_once > 1) then
-          call SharedCapacities(scheduler, mine(first(w):first(w + 1) - 1), own, now, capacity, n)
-        else
-          do i = first(w), first(w + 1) - 1
-            n = n + 1
-            capacity(n) = Busy(scheduler, mine(i), rate(w), now)
-          end do
-        end if
-        if (p%at_once > merge(0, p%shots, p%at_once > 1) .or. p%expected) then
-          n = n + 1
-          capacity(n) = own
-        end if
-      end associate
-    end do
-    capacity = capacity(:n)
-  end subroutine Capacities
-
-  !> The shots of worker w are `mine`(first(w) .. first(w+1)-1), in their order.
-  pure subroutine ByWorker(scheduler, first, mine)
-    type(scheduler_t), intent(in) :: scheduler
-    integer, intent(out) :: first(:), mine(:)
-    integer :: at(size(first)), i, w
-    first = 0
-    do i = 1, size(mine)
-      w = scheduler%dealt(i)%worker
-      first(w + 1) = first(w + 1) + 1
-    end do
-    first(1) = 1
-    do w = 2, size(first)
-      first(w) = first(w - 1) + first(w)
-    end do
-    at = first
-    do i = 1, size(mine)
-      w = scheduler%dealt(i)%worker
-      mine(at(w)) = i
-      at(w) = at(w) + 1
-    end do
-  end subroutine ByWorker
-
-  !> Adds the capacities of the shots of a worker, those numbered `mine`. The last of them ends when the worker's rate has done what
-  !> is left of all: those that compute share the rate, those that wait come after them. Progress since a shot's last report is
-  !> estimated from its part of the rate, and an overdue shot is expected to take as long again. `own`, the capacity that has the
-  !> rate, is free when all have ended.
-  pure subroutine SharedCapacities(scheduler, mine, own, now, capacity, n_capacities)
-    type(scheduler_t), intent(in) :: scheduler
-    integer, intent(in) :: mine(:)
-    type(capacity_t), intent(inout) :: own
-    real(dp), intent(in) :: now
-    type(capacity_t), intent(inout) :: capacity(:)
-    integer, intent(inout) :: n_capacities            !< of them are there
-    integer, allocatable :: shots(:)
-    real(dp), allocatable :: left(:)            !< to do of each [s of the whole rate]; -1: its end is known
-    real(dp) :: before, ends, shared
-    integer :: i, k, n, computing
-    shots = pack(mine, .not. scheduler%dealt(mine)%dropped)
-    n = size(shots)
-    if (n == 0) return
-    shared = scheduler%load(own%worker)%shared
-    associate (p => scheduler%load(own%worker))
-      if (p%shots > p%waits) shared = shared + (now - p%seen)/(p%shots - p%waits)
-    end associate
-    associate (f => scheduler%dealt(shots), s => capacity(n_capacities + 1:n_capacities + n))
-      left = scheduler%cost(f%slot)*f%share*(1 - f%fraction)/max(own%rate, SLOWEST)
-      where (.not. f%waits) left = abs(left - (shared - f%shared))
-      computing = count(.not. f%waits)
-      before = 0
-      ends = 0
-      do k = n, 1, -1
-        i = minloc(left, 1, mask=left >= 0 .and. (f%waits .eqv. k <= n - computing))
-        if (f(i)%waits) ends = ends + left(i)
-        if (.not. f(i)%waits) ends = ends + (left(i) - before)*(k - n + computing)
-        if (.not. f(i)%waits) before = left(i)
-        left(i) = -1
-        s(i) = capacity_t(worker=own%worker, free=ends, cost=scheduler%cost(f(i)%slot), dealt=shots(i))
-        s(i)%fixed = Fixed(scheduler, shots(i))
-      end do
-    end associate
-    own%free = ends
-    n_capacities = n_capacities + n
-  end subroutine SharedCapacities
-
-  !> The capacity of a shot. It ends when its own progress and its worker's rate say; one that is overdue by some time is expected
-  !> to take as long again, and so is one of which nothing is known.
-  pure type(capacity_t) function Busy(scheduler, i, rate, now) result(busy_one)
-    type(scheduler_t), intent(in) :: scheduler
-    integer, intent(in) :: i
-    real(dp), intent(in) :: rate, now
-    real(dp) :: whole
-    associate (f => scheduler%dealt(i))
-      busy_one = capacity_t(worker=f%worker, rate=rate, free=now - f%reported_at, dealt=i)
-      if (f%dropped) return
-      busy_one%cost = scheduler%cost(f%slot)
-      whole = 0
-      if (rate > 0) whole = f%share*busy_one%cost/rate
-      if (f%fraction > 0 .and. rate > 0) then
-        whole = (f%reported_at - f%since + PRIOR*whole)/(f%fraction + PRIOR)
-      end if
-      busy_one%free = abs(whole - (now - f%since))
-      busy_one%fixed = Fixed(scheduler, i)
-    end associate
-  end function Busy
-
-  !> A shot is not to be taken over: it was too often, or it may have killed a worker.
-  pure logical function Fixed(scheduler, i)
-    type(scheduler_t), intent(in) :: scheduler
-    integer, intent(in) :: i
-    Fixed = scheduler%moved(scheduler%dealt(i)%slot) >= MOVES .or. scheduler%deaths(scheduler%dealt(i)%slot) > 0
-  end function Fixed
 
 end module scheduler_m
