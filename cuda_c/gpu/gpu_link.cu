@@ -216,8 +216,10 @@ int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char
         s->from[w] = (const float *)(link->base + link->at[side][w]);
         s->flag[w] = mine->at[side][w];
     }
-    link->open |= 1 << side;
+    if (link->open == 0)
+        link->close = q->close;
     q->close = 0;
+    link->open |= 1 << side;
     gpu_forget_graphs(q);
     return 0;
 }
@@ -270,7 +272,7 @@ void gpu_link_close(gpu_queue *q, gpu_link *link) {
     }
     if (link->open != 0) {
         gpu_forget_graphs(q);
-        gpu_may_be_close(q);
+        q->close = link->close;
     }
     cudaGetLastError();
     link->open = 0;

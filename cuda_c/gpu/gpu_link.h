@@ -81,6 +81,7 @@ typedef struct gpu_link {
     gpu_link_pinned their_pinned[GPU_SIDES];
     double seconds;
     int bare;                 /* flags alone are stored, to see what they take */
+    int close;                /* the queue's before a side was open */
     int beside;               /* stores and waits run beside other kernels, on a stream of their own */
     cudaStream_t stream;      /* of the highest priority */
     cudaEvent_t fork, joined; /* from the queue to that stream, and back */

@@ -20,7 +20,7 @@ static __global__ void set_clock(gpu_clock *clock, int step, int first) {
 }
 
 // By what kernels here were compiled for, rather than by what the GPU can; graphs know of it from CUDA 12.3 on.
-int gpu_may_be_close(gpu_queue *q) {
+static int find_close(gpu_queue *q) {
     cudaFuncAttributes kernel;
     int driver = 0, runtime = 0;
     CUDA_TRY(cudaFuncGetAttributes(&kernel, set_clock));
@@ -32,7 +32,7 @@ int gpu_may_be_close(gpu_queue *q) {
 
 int gpu_open(gpu_queue *q) {
     CUDA_TRY(cudaGetDevice(&q->device));
-    TRY(gpu_may_be_close(q));
+    TRY(find_close(q));
     CUDA_TRY(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : q->done)
         TRY(new_event(&event));
