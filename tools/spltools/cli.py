@@ -7,9 +7,11 @@ The module SUBJECT has a procedure main(arguments) that returns an exit status o
 import argparse
 import contextlib
 import difflib
+import errno
 import importlib
 import math
 import os
+import shutil
 import sys
 import tempfile
 import traceback
@@ -29,6 +31,8 @@ PACKAGES = {
     'pyproj': 'python3-pyproj',
     'xarray': 'python3-xarray',
 }
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+SCANT = 1 << 20  # bytes: with less room the library NetCDF fails with many a reason
 PIP = ('obspy',)  # few releases of Debian have them
 
 as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
@@ -239,9 +243,47 @@ def new_file(path, overwrite=False):
             except OSError:  # file systems without hard links
                 os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')
+    except (OSError, RuntimeError) as problem:
+        _full(path, problem)
+        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+@contextlib.contextmanager
+def new_dataset(path, overwrite=False, **words):
+    """The same as an open netCDF4.Dataset; `words` are of netCDF4.Dataset."""
+    with new_file(path, overwrite) as temporary, dataset(temporary, 'w', **words) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def dataset(path, mode, **words):
+    """netCDF4.Dataset, to write: after a failure its library has let go of the file, and crashes where Python closes it once more."""
+    import netCDF4
+
+    file = netCDF4.Dataset(path, mode, **words)
+    try:
+        yield file
+        file.close()
+    except BaseException:
+        file._isopen = 0
+        raise
+
+
+def _full(path, problem):
+    """Fails with a sentence where a file could not be written for want of room."""
+    folder = os.path.dirname(path) or '.'
+    free = shutil.disk_usage(folder).free
+    text = str(problem)
+    if isinstance(problem, OSError):
+        full = problem.errno in FULL
+    else:
+        full = text in map(os.strerror, FULL) or (text.startswith('NetCDF: ') and free < SCANT)
+    if full:
+        reason = os.strerror(problem.errno if isinstance(problem, OSError) else errno.ENOSPC)
+        fail(f"{path} cannot be written: {reason}; '{folder}' had {free / 1e6:.3g} MB free then: make room there, or write elsewhere")
 
 
 def _sync(path):
