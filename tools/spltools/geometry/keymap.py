@@ -495,7 +495,7 @@ class _Map:
         before = self.faults.count
         line.read()
         if len(line.words) not in (4, 5):
-            line.fault(f'{len(line.words)} columns after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|'
+            line.fault(f'{len(line.words)} column(s) after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|'
                        'skip|redo] [y=SY]')
             return
         record = line.whole(line.words[0], 'record', 1, RECORD_MAX)
