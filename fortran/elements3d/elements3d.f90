@@ -404,8 +404,9 @@ contains
       'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
       ': what they send or record is too weak; use a larger mesh or a thinner layer')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
-      ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which changes '// &
-      'amplitudes by 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust them')
+      ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
+      'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
+      'them')
   end subroutine warn
 
   pure real(dp) function LongestEdge(corner)

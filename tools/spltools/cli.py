@@ -32,11 +32,14 @@ PACKAGES = {
     'xarray': 'python3-xarray',
 }
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-SCANT = 1 << 20  # bytes: with less room the library NetCDF fails with many a reason
 PIP = ('obspy',)  # few releases of Debian have them
 
 as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
 inputs: set = set()  # every file that was read, for no output may take the place of one
+
+
+class Unwritten(OSError):
+    """A file in the making cannot be written."""
 
 
 class Failure(Exception):
@@ -260,30 +263,27 @@ def new_dataset(path, overwrite=False, **words):
 
 @contextlib.contextmanager
 def dataset(path, mode, **words):
-    """netCDF4.Dataset, to write: after a failure its library has let go of the file, and crashes where Python closes it once more."""
+    """netCDF4.Dataset, to write: after a failure the library has let go of the file, and crashes where Python closes it again."""
     import netCDF4
 
     file = netCDF4.Dataset(path, mode, **words)
     try:
         yield file
         file.close()
-    except BaseException:
+    except BaseException as problem:
         file._isopen = 0
+        if isinstance(problem, RuntimeError):  # of the library, which has many a reason for a full disk
+            raise Unwritten(errno.EIO, str(problem)) from problem
         raise
 
 
 def _full(path, problem):
-    """Fails with a sentence where a file could not be written for want of room."""
-    folder = os.path.dirname(path) or '.'
-    free = shutil.disk_usage(folder).free
-    text = str(problem)
-    if isinstance(problem, OSError):
-        full = problem.errno in FULL
-    else:
-        full = text in map(os.strerror, FULL) or (text.startswith('NetCDF: ') and free < SCANT)
-    if full:
-        reason = os.strerror(problem.errno if isinstance(problem, OSError) else errno.ENOSPC)
-        fail(f"{path} cannot be written: {reason}; '{folder}' had {free / 1e6:.3g} MB free then: make room there, or write elsewhere")
+    """Fails with a sentence where a file could not be written, mostly for want of room."""
+    text = problem.strerror if isinstance(problem, OSError) else str(problem)
+    if isinstance(problem, Unwritten) or getattr(problem, 'errno', 0) in FULL or text in map(os.strerror, FULL):
+        folder = os.path.dirname(path) or '.'
+        free = shutil.disk_usage(folder).free
+        fail(f"{path} cannot be written: {text}; '{folder}' has {free / 1e6:.3g} MB free: make room there, or write elsewhere")
 
 
 def _sync(path):

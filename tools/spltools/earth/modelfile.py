@@ -76,7 +76,8 @@ def coordinate(ds, name):
     """Coordinate of a dimension in metres; sample numbers where the file gives none."""
     if name not in ds.variables:
         return np.arange(len(ds.dimensions[name]), dtype=float)
-    if ds[name].dimensions != (name,) or not of_numbers(ds[name]) or not np.isfinite(np.ma.filled(ds[name][:].astype(float), np.nan)).all():
+    known = ds[name].dimensions == (name,) and of_numbers(ds[name])
+    if not known or not np.isfinite(np.ma.filled(ds[name][:].astype(float), np.nan)).all():
         fail(f'{ds.filepath()}: the coordinate {name} is no series of numbers along {name}; give one in m or km')
     scale = 1000.0 if getattr(ds[name], 'units', 'm') == 'km' else 1.0
     return np.asarray(ds[name][:], float) * scale

@@ -125,7 +125,8 @@ def _segy_start(path, head, order, size):
         )
     start = first or 3600 + 3200 * extended
     if not 3600 <= start < size:
-        fail(f'{path}: {extended} extended text headers (bytes 3505-3506) cannot be')
+        what = f'a first trace at byte {first} (bytes 3521-3528)' if first else f'{extended} more text headers (bytes 3505-3506)'
+        fail(f'{path}: {what} cannot be in a file of {size} bytes')
     return start, ns if ns > 0 else int(words[10]) & 0xFFFF
 
 

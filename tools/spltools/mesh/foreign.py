@@ -48,8 +48,8 @@ def read(path, kind, blocks=None):
 
 
 class _NotForMeshio(Exception):
-    """A file of Gmsh which meshio cannot read: of another version than 2.2 or 4.1, cut into partitions, with elements in no physical
-    group beside such in one, or damaged. The module of Gmsh, which is there, can or tells why."""
+    """A file of Gmsh which meshio cannot read: of another version than 2.2 or 4.1, cut into partitions, with elements in no
+    physical group beside such in one, or damaged. The module of Gmsh, which is there, can or tells why."""
 
 
 # What to do about a file that meshio cannot read.
