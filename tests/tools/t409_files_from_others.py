@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files as others write them, which no other test has: SEG-Y of revision 2, with traces of several lengths or a wrong count of samples
-with which the size of the file agrees all the same; NetCDF with text where a model has numbers; scripts of Gmsh that are called
-meshes. And tools whose output has no room: each says which file that is, and ends in order."""
+with which the size of the file agrees all the same; NetCDF with text where a model has numbers; arrays with masks; scripts of Gmsh that
+are called meshes. And tools whose output has no room: each says which file that is, and ends in order."""
 import os
 import random
 import resource
@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import minisurvey
-from check import claim, done
+import spltools as spl
+import xarray
+from check import claim, claim_fails, done
 from netCDF4 import Dataset
 from spltools.gathers.gathers import Gathers
 from toolrun import Tool
@@ -113,6 +115,16 @@ for what, shown, words in (('text for velocities', dict(kind=str, value='fast'),
     figure.refused(words, f'a figure of a model with {what}', 'model', 'odd.nc', '-o', 'bad.png')
     status, text = model('info', 'odd.nc')
     claim(status in (0, 1) and 'fault in this tool' not in text, f'spl-model info of it says: {text.strip().splitlines()[-1]}')
+
+# --- arrays that say more than numbers ---
+
+section = np.ma.masked_less(rock(20, 30), 2500)
+hidden = np.count_nonzero(section.mask)
+claim_fails(lambda: spl.write_model('bad.nc', vp=section, axes='xz', spacing=10), f'{hidden} of 600 samples are masked', 'samples that are masked')
+claim_fails(lambda: spl.write_keymap('bad.keymap', [[5.0, 5.0]], np.ma.masked_less([[9.0, 8.0], [1.0, 8.0]], 2)), 'row 2 is not finite',
+            'a receiver that is masked')
+claim_fails(lambda: spl.write_model('bad.nc', vp=xarray.DataArray(rock(20, 30), dims=('z', 'x')), axes='xz', spacing=10),
+            "axes 'xz': vp says that its are zx", 'axes that are not those of the array')
 
 # --- scripts of Gmsh ---
 
