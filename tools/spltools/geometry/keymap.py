@@ -663,7 +663,7 @@ class _Map:
         if not lists:
             self.faults.add(path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
         elif only is not None and only not in self.spreads:
-            line.fault(f'no list {shown(only)} in {path}: its lists have other names')
+            line.fault(f'no list {shown(only)} in {path}: its lists have other names, give the spread one of these')
 
     def _next_list(self, row, only):
         """The list that a line "list NAME" begins, None where it is faulty or not wanted."""
