@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Receivers of spectral elements that are told to be too close to their source are, and others are right: force and explosion at random
 places of elements of random size in an even medium, compared with Green's function in the frequency domain (Aki & Richards 2002, eq.
-4.23), explosions by differences of it. What belongs to another source than the chosen one is refused."""
+4.23), explosions by differences of it; all components in one job. What belongs to another source than the chosen one is refused."""
 import os
 import random
 import re
@@ -68,6 +68,8 @@ Path('near.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y
 Path('near.keymap').write_text('spread near list near.list\nshot 3 {0!r} {2!r} near y={1!r}\n'.format(*source.tolist()))
 DECK = ['keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}', f'dt_out={DT}']
 few = int((away < NEAR).sum())
+every = [*(a + b for a in 'vuaw' for b in 'xyz'), 'p', *(a + b for a in 'se' for b in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))]
+DECK.append('components=' + ','.join(rng.permutation(every)))
 for kind, words in (('force', ['fx=1', 'fy=1', 'fz=1']), ('explosion', ['m0=1'])):
     ran = launch.run(PROGRAM, *DECK, f'source={kind}', *words, f'output={kind}.nc')
     if not claim(ran.returncode == 0, f'{kind}: a job of {N}**3 elements of {edge:.1f} m {ran.stderr[-300:] if ran.returncode else ""}'):
@@ -77,6 +79,8 @@ for kind, words in (('force', ['fx=1', 'fy=1', 'fz=1']), ('explosion', ['m0=1'])
     with Dataset(f'{kind}.nc') as file:
         traces = np.array([file[name][0] for name in ('vx', 'vy', 'vz')])
         zero = float(file.wavelet_time_zero)
+        lacking = [n for n in every if {'p': 'pressure'}.get(n, n) not in file.variables or not np.any(file[{'p': 'pressure'}.get(n, n)][0])]
+    claim(not lacking, f'{kind}: all {len(every)} components at once, none of them 0 {lacking or ""}')
     wrong = []
     for i, (a, place) in enumerate(zip(away, places)):
         walls = min([*(source + place), *(2 * N * edge - source - place)])          # the shortest way to a side and back is longer
