@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Files as others write them, which no other test has: SEG-Y of revision 2, with traces of several lengths or a wrong count of samples
 with which the size of the file agrees all the same; NetCDF with text where a model has numbers; arrays with masks; scripts of Gmsh that
-are called meshes. And tools whose output has no room: each says which file that is, and ends in order."""
+are called meshes; meshes of Abaqus that are not where *NODE has them; universal files in millimetres. And tools whose output has no
+room: each says which file that is, and ends in order."""
 import os
 import random
 import resource
@@ -147,13 +148,40 @@ claim(not os.path.exists('opened'), 'Gmsh never sees it')
 Path('old.msh').write_text('$MeshFormat\n4 0 8\n$EndMeshFormat\n')
 mesh.refused('the fake has seen it', 'a mesh of a version that meshio does not know goes to Gmsh', 'convert', 'old.msh', '-o', 'bad.exo')
 
+# --- meshes of Abaqus that are not where *NODE has them ---
+
+subprocess.run([sys.executable, TOOLS / 'spl-mesh', 'box', '--x', '0', '1', '--y', '0', '1', '--z', '0', '1', '--elements', '9', '9', '9', '-o',
+                'box.exo'], check=True, capture_output=True)
+CUBE = '*NODE\n' + ''.join(f'{i + 1}, {9 * (i in (1, 2, 5, 6))}, {9 * (i in (2, 3, 6, 7))}, {9 * (i > 3)}\n' for i in range(8)) + \
+    '*ELEMENT, TYPE=C3D8, ELSET=rock\n1, 1,2,3,4,5,6,7,8\n'
+Path('cube.inp').write_text(f'*PART, NAME=p\n{CUBE}*END PART\n*INSTANCE, NAME=i, PART=p\n*END INSTANCE\n')
+mesh.fine('a part with one instance in its place is read', 'convert', 'cube.inp', '-o', 'cube.exo')
+for what, text in (('moved by its instance', f'*PART, NAME=p\n{CUBE}*END PART\n*INSTANCE, NAME=i, PART=p\n500., 0., 0.\n*END INSTANCE\n'),
+                   ('that stands twice', f'*PART, NAME=p\n{CUBE}*END PART\n' + 2 * '*INSTANCE, NAME=i, PART=p\n*END INSTANCE\n'),
+                   ('in a turned system', f'*SYSTEM\n0, 0, 0, 0, 1, 0\n{CUBE}'),
+                   ('in cylindrical coordinates', CUBE.replace('*NODE', '*NODE, SYSTEM=C')),
+                   ('whose nodes are in another file', CUBE.replace('*NODE', '*NODE, INPUT=nodes.txt')),
+                   ('whose elements are generated', CUBE + '*ELGEN\n1, 5\n')):
+    Path('cube.inp').write_text(text)
+    mesh.refused('write the mesh into one file without parts', f'a mesh of Abaqus {what}', 'convert', 'cube.inp', '-o', 'bad.exo')
+
+# --- a universal file in millimetres ---
+
+nodes = ''.join(f'{i + 1:10d}         1         1        11\n   {9 * (i in (1, 2, 5, 6))}.D+00   {9 * (i in (2, 3, 6, 7))}.D+00   {9 * (i > 3)}.D+00\n'
+                for i in range(8))
+UNIT = '    -1\n   164\n         {}                   2\n  {}    1.0D+00    1.0D+00\n    2.7315D+02\n    -1\n'
+UNV = ('{}' + f'    -1\n  2411\n{nodes}    -1\n    -1\n  2412\n' +
+       ''.join(f'{n:10d}' for n in (1, 115, 1, 1, 7, 8)) + '\n' + ''.join(f'{n:10d}' for n in range(1, 9)) + '\n    -1\n')
+Path('cube.unv').write_text(UNV.format(UNIT.format('1SI: Meter (newton)', '1.0D+00')))
+mesh.fine('a universal file in metres is read', 'convert', 'cube.unv', '-o', 'metres.exo')
+Path('cube.unv').write_text(UNV.format(UNIT.format('5MM: mm (milli-newton)', '1.0D+03')))
+mesh.refused('1000 are a metre', 'a universal file in millimetres', 'convert', 'cube.unv', '-o', 'bad.exo')
+
 # --- no room ---
 
 minisurvey.make(shots=12)
 ran = minisurvey.run('par=job.par')
 claim(ran.returncode == 0 and len(Gathers('out.nc').record) == 12, 'a survey to write from')
-subprocess.run([TOOLS / 'spl-mesh', 'box', '--x', '0', '1', '--y', '0', '1', '--z', '0', '1', '--elements', '9', '9', '9', '-o', 'box.exo'],
-               check=True, capture_output=True)
 os.makedirs('full')
 for words in ('spl-export out.nc -o full/a.segy', 'spl-export out.nc -o full/a.mseed', 'spl-plot gathers out.nc -o full/a.png',
               'spl-report out.nc -o full/a.html', 'spl-merge out.nc out.nc -o full/a.nc', 'spl-split out.nc --records 101-111 -o full/a.nc',
