@@ -9,6 +9,7 @@ import resource
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -195,4 +196,15 @@ for words in ('spl-export out.nc -o full/a.segy', 'spl-export out.nc -o full/a.m
     left = os.listdir('full')
     claim(ran.returncode == 1 and len(told) == 1 and told[0].startswith('error: full/a') and 'cannot be written: ' in told[0] and not left,
           f'{tool} {arguments[0]}: {" / ".join(told) or "nothing said"}; exit status {ran.returncode}, left behind: {left or "nothing"}')
+
+# --- the output of a job that was killed ---
+
+job = subprocess.Popen([minisurvey.PROGRAM, 'par=job.par', 'tmax=100', 'output=killed.nc'], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while job.poll() is None and not (os.path.exists('killed.nc.journal') and 'start' in Path('killed.nc.journal').read_text()):
+    time.sleep(0.05)
+split = Tool('spl-split', 'part.nc')
+split.refused('a job is writing it', 'an output that a job is writing is not split', 'killed.nc', '--records', '101', '-o', 'part.nc')
+job.kill()
+job.wait()
+split.fine('it is as soon as the job is dead', 'killed.nc', '--records', '101', '-o', 'part.nc')
 done()
