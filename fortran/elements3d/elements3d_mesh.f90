@@ -59,6 +59,7 @@ contains
     if (allocated(error)) return
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
+    self%near = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
     if (job%sponge > 0) then
       call SpongeDistances(self%elements, job%sponge, self%to_side)

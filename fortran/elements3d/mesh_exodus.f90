@@ -46,7 +46,8 @@ contains
     if (.not. c_associated(file)) then
       call FailFromC(1, error)
       call AddContext(error, 'mesh')
-      error%message = error%message//': give an undamaged Exodus II file'
+      error%message = error%message// &
+        ': give an undamaged Exodus II file; spl-mesh convert makes one of files of Gmsh, Abaqus, VTK ...'
       return
     end if
     call ReadCounts(file, mesh, error)

@@ -22,10 +22,10 @@ module fiofile_m
   character(*), parameter :: with_y = ' source_y_used receiver_y_used'
   character(*), parameter :: with_map = ' source_easting source_northing source_height shot_point source_line receiver_easting '// &
                                         'receiver_northing receiver_height receiver_line receiver_station'
-  integer, parameter :: most_components = 24
-  character(8), parameter :: known(25) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
+  character(8), parameter :: known(*) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
                                           'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz', 'ux', 'uy', 'uz', &
                                           'ax', 'ay', 'az']
+  integer, parameter :: most_components = size(known)
   character(*), parameter :: computed = 'seconds steps cells finished variant device'
 
   type :: fio_t

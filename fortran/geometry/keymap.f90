@@ -295,7 +295,7 @@ contains
       z = 0
       call MaplineRead(line, file, problems)
       if (line%nwords < 4 .or. line%nwords > 5) then
-        call FaultHere(problems, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
+        call FaultHere(problems, file, Str(line%nwords)//' column(s) after '// &
                       'the word shot; the line is written: '//columns)
         return
       end if

@@ -303,7 +303,8 @@ contains
       call ProblemAdd(problems, path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
     else if (only /= '') then
       if (spreads%item(Number(spreads, only))%kind == is_faulty) &
-        call FaultHere(problems, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
+        call FaultHere(problems, map, 'no list '//Shown(only)//' in '//path// &
+                       ': its lists have other names, give the spread one of these')
     end if
   end subroutine ReadListFile
 

@@ -63,10 +63,14 @@ contains
     if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
     if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
       call t%blame('source', 'needs a moment: give m0 [N m] or mw')
-    if (any(job%source == [character(9) :: 'volume', 'force'])) &
-      call t%idle('m0,mw', 'source='//job%source//' has no moment: leave it out')
-    if (any(job%source == [character(9) :: 'volume', 'force', 'explosion'])) &
+    if (.not. any(job%source == [character(9) :: 'explosion', 'dc'])) &
+      call t%idle('m0,mw', 'source='//job%source//' takes no such moment: leave it out')
+    if (job%source /= 'dc') &
       call t%idle('strike,dip,rake', 'source='//job%source//' has no such direction: leave it out, or give source=dc')
+    if (job%source /= 'force') &
+      call t%idle('fx,fy,fz', 'source='//job%source//' is no force: leave it out, or give source=force')
+    if (job%source /= 'moment') &
+      call t%idle('mxx,myy,mzz,mxy,mxz,myz', 'source='//job%source//' takes no tensor: leave it out, or give source=moment')
   end subroutine SourceRules
 
 end module source3d_parameters_m

@@ -135,6 +135,8 @@ contains
     do i = 1, 4
       if (t%given('f'//Str(i))) call t%blame('f'//Str(i), 'has no effect on a Ricker wavelet: give wavelet=ormsby too')
     end do
+    if (t%changed('sigma') .and. job%source /= 'fault') &
+      call t%blame('sigma', 'has no effect on a Ricker wavelet: give wavelet=gauss too')
     if (job%wavelet_file /= '') call t%blame('wavelet_file', 'has no effect on a Ricker wavelet: give wavelet=file too')
   end subroutine CheckWavelet
 

@@ -623,7 +623,7 @@ def test_faults_of_maps():
         ('no record to skip', shot + 'skip\n', 'skip needs record numbers'),
         ('digits of another script', 'shot \u0663 0 6 c\n', 'a whole number is needed'),
         ('a coordinate in them', 'shot 3 \u0661\u0660 6 c\n', 'a finite decimal number is needed'),
-        ('a blank of another kind', 'shot 3\u00a00 6 c\n', '3 columns after the word shot'),
+        ('a blank of another kind', 'shot 3\u00a00 6 c\n', '3 column(s) after the word shot'),
         ('a record twice', shot + shot, 'line 3: record 1 is in line 2 already'),
         ('an unknown status', 'shot 1 0 6 c done\n', "unknown status 'done'"),
         ('an unknown key', 'shot 1 0 6 c x=3\n', "unknown word 'x' in a shot"),

@@ -7,9 +7,11 @@ The module SUBJECT has a procedure main(arguments) that returns an exit status o
 import argparse
 import contextlib
 import difflib
+import errno
 import importlib
 import math
 import os
+import shutil
 import sys
 import tempfile
 import traceback
@@ -29,10 +31,15 @@ PACKAGES = {
     'pyproj': 'python3-pyproj',
     'xarray': 'python3-xarray',
 }
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PIP = ('obspy',)  # few releases of Debian have them
 
 as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
 inputs: set = set()  # every file that was read, for no output may take the place of one
+
+
+class Unwritten(OSError):
+    """A file in the making cannot be written."""
 
 
 class Failure(Exception):
@@ -239,9 +246,44 @@ def new_file(path, overwrite=False):
             except OSError:  # file systems without hard links
                 os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')
+    except (OSError, RuntimeError) as problem:
+        _full(path, problem)
+        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+@contextlib.contextmanager
+def new_dataset(path, overwrite=False, **words):
+    """The same as an open netCDF4.Dataset; `words` are of netCDF4.Dataset."""
+    with new_file(path, overwrite) as temporary, dataset(temporary, 'w', **words) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def dataset(path, mode, **words):
+    """netCDF4.Dataset, to write: after a failure the library has let go of the file, and crashes where Python closes it again."""
+    import netCDF4
+
+    file = netCDF4.Dataset(path, mode, **words)
+    try:
+        yield file
+        file.close()
+    except BaseException as problem:
+        file._isopen = 0
+        if isinstance(problem, RuntimeError):  # of the library, which has many a reason for a full disk
+            raise Unwritten(errno.EIO, str(problem)) from problem
+        raise
+
+
+def _full(path, problem):
+    """Fails with a sentence where a file could not be written, mostly for want of room."""
+    text = problem.strerror if isinstance(problem, OSError) else str(problem)
+    if isinstance(problem, Unwritten) or getattr(problem, 'errno', 0) in FULL or text in map(os.strerror, FULL):
+        folder = os.path.dirname(path) or '.'
+        free = shutil.disk_usage(folder).free
+        fail(f"{path} cannot be written: {text}; '{folder}' has {free / 1e6:.3g} MB free: make room there, or write elsewhere")
 
 
 def _sync(path):

@@ -3,7 +3,7 @@ import datetime
 
 import numpy as np
 
-from spltools.cli import check_output, fail, new_file, number, say
+from spltools.cli import check_output, fail, new_dataset, number, say
 
 # depth of the upper side [m], vp, vs [m/s], rho [kg/m3], Qs; Qp = 2 Qs
 ROCK = ((0.0, 3200.0, 1850.0, 2350.0, 120.0), (1200.0, 4600.0, 2650.0, 2550.0, 200.0), (3200.0, 5600.0, 3250.0, 2700.0, 300.0))
@@ -39,14 +39,12 @@ def basin_model(length, depth, spacing):
 
 
 def write(a):
-    import netCDF4
-
     if (a.length / a.spacing) ** 2 * a.depth / a.spacing > 2e8:
         fail('the model would have more than 2e8 samples: take a larger --spacing')
     check_output(a.output, a.overwrite)
     model, top = basin_model(a.length, a.depth, a.spacing)
     nz, ny, nx = model['vp'].shape
-    with new_file(a.output, a.overwrite) as temporary, netCDF4.Dataset(temporary, 'w', format='NETCDF3_64BIT_DATA') as file:
+    with new_dataset(a.output, a.overwrite, format='NETCDF3_64BIT_DATA') as file:
         file.Conventions = 'CF-1.8'
         file.title = 'Basin and hill; samples are centres of cells; 0 is air'
         file.history = (f'{datetime.date.today()} spl-model basin --length {a.length:g} --depth {a.depth:g} '

@@ -38,6 +38,12 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
     for key, array in arrays.items():
         if array.dtype.kind not in 'fiu':
             fail(f'{key} holds {array.dtype}, must be real numbers')
+        hidden = np.count_nonzero(np.ma.getmaskarray(given[key]))
+        if hidden:
+            fail(f'{key}: {hidden} of {array.size} samples are masked: fill the holes')
+        dims = ''.join(map(str, getattr(given[key], 'dims', '')))       # of an xarray.DataArray
+        if dims != axes and sorted(dims) == sorted(axes):
+            fail(f"axes '{axes}': {key} says that its are {dims}")
         unit = units.pop(key, VARIABLES[key][1])
         if unit not in UNITS:
             fail(f"{key}: the unit '{unit}' is not known: give one of {', '.join(UNITS)}")

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools.cli import check_input, check_output, fail, new_file, number, say
+from spltools.cli import check_input, check_output, fail, new_dataset, number, say
 
 FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'tanh': np.tanh, 'exp': np.exp, 'log': np.log,
              'sqrt': np.sqrt, 'abs': np.abs, 'min': np.minimum, 'max': np.maximum}
@@ -146,8 +146,6 @@ def cells(table, materials, x, y, z):
 
 
 def write(a):
-    import netCDF4
-
     ends = (a.x, a.y, a.z)
     n = [int(round((high - low) / a.spacing)) for low, high in ends]
     if min(n) < 1 or np.prod(n, dtype=float) > 2e8:
@@ -155,7 +153,7 @@ def write(a):
     check_output(a.output, a.overwrite)
     x, y, z = (low + a.spacing * (np.arange(m) + 0.5) for (low, _), m in zip(ends, n))
     model = cells(a.table, a.materials, x, y, z)
-    with new_file(a.output, a.overwrite) as temporary, netCDF4.Dataset(temporary, 'w', format='NETCDF3_64BIT_DATA') as file:
+    with new_dataset(a.output, a.overwrite, format='NETCDF3_64BIT_DATA') as file:
         file.Conventions = 'CF-1.8'
         file.title = f'Layers of {a.table}; samples are centres of cells; 0 is air'
         file.history = f'{datetime.date.today()} spl-model layers {a.table} --materials {a.materials} --spacing {a.spacing:g}'

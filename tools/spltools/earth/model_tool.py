@@ -7,6 +7,7 @@ import numpy as np
 
 from spltools.cli import Parser, check_input, fail, number, say, warn
 from spltools.earth import arrayfiles, basin, layer_cells
+from spltools.earth.modelfile import of_numbers
 from spltools.earth.modelgrid import LENGTHS, SECTIONS, UNITS, VARIABLES, check_axis, checked, grid_text, range_text, write_grid
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
 from spltools.geometry import segy_geometry
@@ -289,10 +290,10 @@ def _info(options):
     except OSError as problem:
         fail(f'{options.file} is no NetCDF file, or is damaged: {problem.strerror or problem}')
     with file:
-        names = [n for n, v in file.variables.items() if v.ndim in (2, 3)]
+        names = [n for n, v in file.variables.items() if v.ndim in (2, 3) and of_numbers(v) and v.size]
         if not names:
             fail(
-                f'{options.file} has no variable of two or three dimensions; it has '
+                f'{options.file} has no variable of numbers in two or three dimensions; it has '
                 + (', '.join(file.variables) or 'none at all')
             )
         say(f'{options.file}: {getattr(file, "title", "no title")}')
@@ -300,6 +301,9 @@ def _info(options):
             say('  ' + _axis_text(file, dimension))
         for name in names:
             values = np.ma.filled(file.variables[name][:].astype(float), np.nan)
+            if np.isnan(values).all():
+                say(f'  {name} ({", ".join(file.variables[name].dimensions)}): all {values.size} missing!')
+                continue
             unit = getattr(file.variables[name], 'units', 'no unit!')
             say(
                 f'  {name} ({", ".join(file.variables[name].dimensions)}): {np.nanmin(values):g} ..'
@@ -313,6 +317,8 @@ def _axis_text(file, name):
     n = len(file.dimensions[name])
     if name not in file.variables:
         return f'{name}: {n} nodes, no coordinates!'
+    if file.variables[name].dimensions != (name,) or not of_numbers(file.variables[name]):
+        return f'{name}: {n} nodes, coordinates that are no numbers along it!'
     values = np.asarray(file.variables[name][:], dtype=float)
     unit = getattr(file.variables[name], 'units', 'no unit!')
     steps = np.diff(values)

@@ -48,15 +48,24 @@ def read_model(path, names=None, **words):
             v = ds[name]
             if v.ndim != 2:
                 fail(f'{path}: {name} has {v.ndim} dimensions, must have 2: z and x')
+            if not of_numbers(v) or not v.size:
+                fail(f'{path}: {name} holds no numbers; give a model of numbers')
             a = np.ma.filled(v[:].astype(float), np.nan)
             m.values[name], m.units[name] = (a.T if is_x(v.dimensions[0]) else a), getattr(v, 'units', '?')
             dims = v.dimensions[::-1] if is_x(v.dimensions[0]) else v.dimensions
         if not m.values:
             fail(f'{path} has no variable vp or rho; it has {", ".join(ds.variables) or "none"}')
         m.z, m.x = (coordinate(ds, d) for d in dims)
+    if min(len(m.x), len(m.z)) < 2:
+        fail(f'{path}: {len(m.x)} x {len(m.z)} samples (x, z) are no section: 2 along each are needed at least')
     if len({a.shape for a in m.values.values()}) > 1:
         fail(f'{path}: vp and rho differ in shape: {" and ".join(str(a.shape) for a in m.values.values())}')
     return m
+
+
+def of_numbers(variable):
+    """False for text and for types that a file defines; netCDF4 gives those a dtype without a kind."""
+    return getattr(variable.dtype, 'kind', 'none') in ('i', 'u', 'f')
 
 
 def is_x(dimension):
@@ -67,5 +76,8 @@ def coordinate(ds, name):
     """Coordinate of a dimension in metres; sample numbers where the file gives none."""
     if name not in ds.variables:
         return np.arange(len(ds.dimensions[name]), dtype=float)
+    known = ds[name].dimensions == (name,) and of_numbers(ds[name])
+    if not known or not np.isfinite(np.ma.filled(ds[name][:].astype(float), np.nan)).all():
+        fail(f'{ds.filepath()}: the coordinate {name} is no series of numbers along {name}; give one in m or km')
     scale = 1000.0 if getattr(ds[name], 'units', 'm') == 'km' else 1.0
     return np.asarray(ds[name][:], float) * scale

@@ -1,7 +1,7 @@
 """Models on regular grids: their properties, units and limits, and how they are written as the modelling reads them."""
 import numpy as np
 
-from spltools.cli import check_output, fail, new_file, warn
+from spltools.cli import check_output, fail, new_dataset, warn
 
 # Long name, SI unit, kind, smallest and largest value. In volumes 0 is air (vp, rho), a fluid (vs), or no attenuation (qp, qs).
 VARIABLES = {
@@ -111,14 +111,10 @@ def grid_text(shape, first, step):
 
 def write_grid(path, variables, first, step, history, overwrite=False):
     """Writes checked variables {name: (z, x) or (z, y, x)} on the grid first + i step, {axis: [m]}."""
-    import netCDF4
-
     check_output(path, overwrite)
     shape = next(iter(variables.values())).shape
     axes = ('z', 'y', 'x') if len(shape) == 3 else ('z', 'x')
-    with new_file(path, overwrite) as temporary, netCDF4.Dataset(
-        temporary, 'w', format='NETCDF3_64BIT_DATA'
-    ) as file:
+    with new_dataset(path, overwrite, format='NETCDF3_64BIT_DATA') as file:
         file.Conventions = 'CF-1.8'
         file.title = 'Model for seismic modelling: ' + ', '.join(VARIABLES[v][0] for v in variables)
         file.history = history

@@ -1,4 +1,5 @@
 """Gathers as seismograms with station codes: SAC or miniSEED, and StationXML beside them, through ObsPy."""
+import io
 import math
 import os
 import re
@@ -44,7 +45,7 @@ def export(file, slots, a):
             for path, (station, channel) in zip(shot.sac_paths(stem), with_codes):
                 put(path, a, shot.sac(station, channel).write)
         else:
-            put(stem + ending, a, lambda name, shot=shot: shot.stream().write(name, 'MSEED', encoding='FLOAT32', reclen=4096))
+            put(stem + ending, a, lambda name, shot=shot: write_mseed(name, shot.stream()))
         put(stem + '.xml', a, lambda name, shot=shot: shot.inventory().write(name, 'STATIONXML', validate=True))
     return f'{len(slots)} shots, {traces} traces of {file.nt} samples, {MOTIONS[motion][0]}; {frame.words()}; first file {paths[0]}'
 
@@ -68,6 +69,14 @@ def origin_time(text):
         return UTCDateTime(text)
     except Exception:               # ObsPy fails in several ways
         cli.fail(f"--origin-time '{text}' is no time such as 2009-04-06T01:32:41.5")
+
+
+def write_mseed(name, stream):
+    """By way of memory: ObsPy does not stop where a record cannot be written to a file."""
+    records = io.BytesIO()
+    stream.write(records, 'MSEED', encoding='FLOAT32', reclen=4096)
+    with open(name, 'wb') as file:
+        file.write(records.getbuffer())
 
 
 def put(path, a, write):

@@ -12,7 +12,6 @@ import time
 import zlib
 
 import numpy as np
-from netCDF4 import Dataset
 
 from spltools import __version__, cli
 from spltools.gathers import cdf5
@@ -108,7 +107,7 @@ class Output:
 
     def write(self, temporary):
         v = self.model.header.variables
-        with Dataset(temporary, 'w', format='NETCDF3_64BIT_DATA') as ds:
+        with cli.dataset(temporary, 'w', format='NETCDF3_64BIT_DATA') as ds:
             ds.set_fill_off()
             self._define(ds)
             ds['time'][:] = self.model.file.time
@@ -208,7 +207,7 @@ class Output:
         n = header.variables['header_bytes'].begin
         with open(temporary, 'rb') as f:
             crc = zlib.crc32(f.read(n))
-        with Dataset(temporary, 'r+') as ds:
+        with cli.dataset(temporary, 'r+') as ds:
             ds.set_fill_off()
             ds['header_bytes'][...] = n
             ds['header_crc32'][...] = crc

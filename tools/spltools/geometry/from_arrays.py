@@ -54,7 +54,7 @@ def write_keymap(path: Union[str, os.PathLike[str]], sources: Any, receivers: An
 
 def _numbers(what: str, values: Any) -> np.ndarray:
     try:
-        return np.asarray(values, float)
+        return np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else np.asarray(values, float)
     except (TypeError, ValueError):
         fail(f'{what}: give rows of x, z or x, y, z [m]')
 

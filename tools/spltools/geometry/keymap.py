@@ -495,7 +495,7 @@ class _Map:
         before = self.faults.count
         line.read()
         if len(line.words) not in (4, 5):
-            line.fault(f'{len(line.words)} columns after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|'
+            line.fault(f'{len(line.words)} column(s) after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|'
                        'skip|redo] [y=SY]')
             return
         record = line.whole(line.words[0], 'record', 1, RECORD_MAX)
@@ -663,7 +663,7 @@ class _Map:
         if not lists:
             self.faults.add(path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
         elif only is not None and only not in self.spreads:
-            line.fault(f'no list {shown(only)} in {path}: its lists have other names')
+            line.fault(f'no list {shown(only)} in {path}: its lists have other names, give the spread one of these')
 
     def _next_list(self, row, only):
         """The list that a line "list NAME" begins, None where it is faulty or not wanted."""

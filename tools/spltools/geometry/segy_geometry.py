@@ -77,23 +77,14 @@ def segy_layout(path):
             f'{path}: sample format {code} in bytes 3225-3226; known are {sorted(BYTES)}: is this a'
             ' SEG-Y file?'
         )
-    extended = int(words[152]) if int(words[150]) != 0 else 0  # only revisions 1 and 2 have them
-    if extended < 0 or 3600 + 3200 * extended >= size:
-        fail(f'{path}: {extended} extended text headers (bytes 3505-3506) cannot be')
-    start = 3600 + 3200 * extended
+    start, in_file = _segy_start(path, head, order, size)
     with open(path, 'rb') as file:
         file.seek(start)
         trace = np.frombuffer(file.read(240), dtype=order + 'u2')
-    in_file, in_trace = int(words[10]) & 0xFFFF, int(trace[57])
-    for ns, where in ((in_file, 'file header'), (in_trace, 'trace headers')):
-        if ns > 0 and (size - start) % (240 + ns * BYTES[code]) == 0:
-            break
-    else:
-        fail(
-            f'{path}: {size - start} bytes of traces are no whole number of traces of {in_file} (file header)'
-            f' or {in_trace} (trace header) samples of {BYTES[code]} bytes: the file is cut or its headers'
-            ' are wrong' + ''.join(f' ({note})' for note in notes)
-        )
+    if len(trace) < 120:
+        fail(f'{path} ends before its first trace, which begins at byte {start + 1}: the file is cut or its headers are wrong')
+    in_trace = int(trace[57])
+    ns, where = _segy_samples(path, start, size, order, BYTES[code], in_file, in_trace, notes)
     if in_file != in_trace:
         notes.append(
             f'file header says {in_file} samples a trace, trace headers {in_trace}: the size of the file'
@@ -110,6 +101,56 @@ def segy_layout(path):
         feet,
         int(words[8]),
         tuple(notes),
+    )
+
+
+def _segy_start(path, head, order, size):
+    """First byte of the traces and the file header's number of samples; revision 2 (SEG, 2017) may say both elsewhere."""
+    words = np.frombuffer(head[3200:3600], dtype=order + 'i2')
+    revision = max(head[3500:3502])     # major and minor number stand in either order
+    extended = int(words[152]) if revision else 0
+    more, first, ns = 0, 0, 0
+    if revision == 2:
+        ns, more = (int(np.frombuffer(head[at : at + 4], dtype=order + 'i4')[0]) for at in (3268, 3506))
+        first = int(np.frombuffer(head[3520:3528], dtype=order + 'i8')[0])
+    if more:
+        fail(
+            f'{path}: traces may have {more} additional headers (bytes 3507-3510), which are not read here: write the file'
+            ' with one header a trace, as revision 1'
+        )
+    if extended == -1 and not first:
+        fail(
+            f'{path} does not say how many extended text headers it has (-1 in bytes 3505-3506, no first trace in'
+            ' 3521-3528): write it without them'
+        )
+    start = first or 3600 + 3200 * extended
+    if not 3600 <= start < size:
+        what = f'a first trace at byte {first} (bytes 3521-3528)' if first else f'{extended} more text headers (bytes 3505-3506)'
+        fail(f'{path}: {what} cannot be in a file of {size} bytes')
+    return start, ns if ns > 0 else int(words[10]) & 0xFFFF
+
+
+def _segy_samples(path, start, size, order, width, in_file, in_trace, notes):
+    """Samples a trace, and which header says so: the number with which size and every trace header agree."""
+    whole = [
+        (ns, where)
+        for ns, where in dict(((in_file, 'file header'), (in_trace, 'trace headers'))).items()
+        if ns > 0 and (size - start) % (240 + ns * width) == 0
+    ]
+    if not whole:
+        fail(
+            f'{path}: {size - start} bytes of traces are no whole number of traces of {in_file} (file header)'
+            f' or {in_trace} (trace header) samples of {width} bytes: the file is cut or its headers'
+            ' are wrong, or its traces differ in length' + ''.join(f' ({note})' for note in notes)
+        )
+    for ns, where in whole:
+        said = column(path, Layout(start, ns, width, order, (size - start) // (240 + ns * width), 0), 'ns') & 0xFFFF
+        other = np.flatnonzero(said != in_trace)
+        if not len(other):
+            return ns, where
+    fail(
+        f'{path}: the header of the first trace says {in_trace} samples, where trace {other[0] + 1} should be {said[other[0]]}:'
+        ' only traces of one length are read; cut or fill them to one'
     )
 
 

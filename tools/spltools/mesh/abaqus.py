@@ -117,7 +117,7 @@ def _members(file, what, depth=0):
 def _parse(path):
     with open(path, errors='replace') as text:
         lines = [line for line in text.read().splitlines() if line.strip() and not line.startswith('**')]
-    file, at, parts = _File(path), 0, 0
+    file, at, seen = _File(path), 0, set()
     while at < len(lines):
         head, at = lines[at], at + 1
         if not head.startswith('*'):
@@ -126,12 +126,26 @@ def _parse(path):
         while at < len(lines) and not lines[at].startswith('*'):
             at += 1
         word, options = _keyword(head)
-        parts += word == 'PART'
-        if word == 'INCLUDE' or parts > 1:
-            fail(f'{path} has {"*INCLUDE" if word == "INCLUDE" else "several parts"}; write the mesh into one file without parts')
+        _flat(path, word, options, lines[first:at], word in seen)
+        seen.add(word)
         if word in READERS:
             READERS[word](file, options, lines[first:at])
     return file
+
+
+def _flat(path, word, options, lines, again):
+    """Fails where nodes and elements are not all in the file, or not where *NODE has them: it is written flat."""
+    odd = ''
+    if again and word in ('PART', 'INSTANCE'):
+        odd = f'several *{word}'
+    elif word in ELSEWHERE or (word in READERS and 'INPUT' in options):
+        odd = f'*{word}' + (', INPUT=' if word in READERS else '')
+    elif word in ('INSTANCE', 'SYSTEM') and lines:
+        odd = f'*{word} with numbers, which moves or turns nodes'
+    elif word == 'NODE' and options.get('SYSTEM', 'R').upper() != 'R':
+        odd = f"*NODE, SYSTEM={options['SYSTEM']}, coordinates that are not x, y, z"
+    if odd:
+        fail(f'{path} has {odd}; write the mesh into one file without parts, with x, y, z of each node')
 
 
 def _keyword(line):
@@ -209,4 +223,5 @@ def _section(file, options, lines):
         file.sections.append(options['ELSET'])
 
 
+ELSEWHERE = ('INCLUDE', 'NGEN', 'NFILL', 'NCOPY', 'NMAP', 'ELGEN', 'ELCOPY')
 READERS = {'NODE': _node, 'ELEMENT': _element, 'ELSET': _elset, 'SURFACE': _surface, 'SOLID SECTION': _section}

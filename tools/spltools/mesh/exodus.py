@@ -2,7 +2,7 @@
 side sets, with names."""
 import numpy as np
 
-from spltools.cli import fail, new_file
+from spltools.cli import fail, new_dataset
 from spltools.mesh.mesh import Raw
 
 NAME = 256              # letters of a name, with the zero at its end
@@ -12,11 +12,9 @@ FOUR_GIB = 2**32 - 2**20
 
 def write(path, mesh, title, overwrite=False):
     """CDF-2, which every reader takes; CDF-5 where a variable is too large for it."""
-    import netCDF4
-
     largest = max(mesh.nodes.shape[0] * 8, 4 * mesh.elements.size)
     kind = 'NETCDF3_64BIT_OFFSET' if largest < FOUR_GIB else 'NETCDF3_64BIT_DATA'
-    with new_file(path, overwrite) as temporary, netCDF4.Dataset(temporary, 'w', format=kind) as file:
+    with new_dataset(path, overwrite, format=kind) as file:
         file.api_version = file.version = np.float32(5.1)
         file.floating_point_word_size, file.file_size = np.int32(8), np.int32(1)
         file.maximum_name_length, file.int64_status = np.int32(NAME - 1), np.int32(0)

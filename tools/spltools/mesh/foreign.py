@@ -48,11 +48,19 @@ def read(path, kind, blocks=None):
 
 
 class _NotForMeshio(Exception):
-    """A sound file of Gmsh which meshio cannot read and the module of Gmsh, which is there, can."""
+    """A file of Gmsh which meshio cannot read: of another version than 2.2 or 4.1, cut into partitions, with elements in no
+    physical group beside such in one, or damaged. The module of Gmsh, which is there, can or tells why."""
 
 
-# Warnings of meshio on files of Gmsh 4.1 with elements in no physical group beside such in one, and of nodes with parameters.
-GAPS = ("Incompatible cell data 'gmsh:physical'", 'parametric nodes not implemented')
+# What to do about a file that meshio cannot read.
+ADVICE = {'gmsh': '; save it again with all elements in physical groups, as version 4.1 or 2.2, or install the Python module gmsh',
+          'vtk': '; save it again as text (ASCII), or as .vtu'}
+
+
+def _is_msh(path):
+    """Whether Gmsh takes the file for a mesh: others it runs as a script, which may call any program."""
+    with open(path, 'rb') as file:
+        return file.read(11).startswith((b'$MeshFormat', b'$NOD'))
 
 
 def _read(path, kind):
@@ -75,11 +83,9 @@ def _read(path, kind):
         reason = problem.strerror or str(problem)
     except Exception as problem:        # readers of meshio end in all kinds of ways on a file that they do not expect
         reason = f'{type(problem).__name__}: {problem}'
-    if kind == 'gmsh' and any(gap in reason for gap in GAPS) and gmsh_module.is_there():
+    if kind == 'gmsh' and gmsh_module.is_there() and _is_msh(path):
         raise _NotForMeshio
-    advice = ('; save it again with all elements in physical groups, as version 4.1 or 2.2, or install the Python module gmsh'
-              if kind == 'gmsh' else '')
-    fail(f'{path} cannot be read as {kind}: {reason[:300].rstrip(". ")}{advice}')
+    fail(f'{path} cannot be read as {kind}: {reason[:300].rstrip(". ")}{ADVICE.get(kind, "")}')
 
 
 def _tag_groups(path, mesh, blocks):

@@ -1,5 +1,5 @@
-"""Universal files of I-DEAS (.unv), as Salome, Gmsh and others write them: data sets 2411 (nodes), 2412 (elements) and 2467,
-2477, 2452, 2435 (groups with names)."""
+"""Universal files of I-DEAS (.unv), as Salome, Gmsh and others write them: data sets 164 (units), 2411 (nodes), 2412 (elements)
+and 2467, 2477, 2452, 2435 (groups with names)."""
 import re
 
 import numpy as np
@@ -23,6 +23,7 @@ def read(path):
     if 2411 not in sets or 2412 not in sets:
         fail(f'{path} has no data set {2411 if 2411 not in sets else 2412}: it is no universal file with a mesh, or an old one '
              '(781, 780)')
+    _metres(path, [line for part in sets.get(164, []) for line in part])
     numbers, nodes = _nodes(path, [line for part in sets[2411] for line in part])
     node = Numbers(path, numbers, 'node')
     raw = Raw(path, nodes, 'gmsh')
@@ -43,6 +44,17 @@ def read(path):
             if len(members):
                 raw.surfaces.append((id_, name, corners[quad.places(members)]))
     return raw
+
+
+def _metres(path, lines):
+    """Fails where the data set of units has another length than the metre: its second line tells how many of it are one."""
+    words = lines[1].split() if len(lines) > 1 else []
+    try:
+        per_metre = float(words[0].upper().replace('D', 'E')) if words else 1.0
+    except ValueError:
+        fail(f"{path}: data set 164 says '{words[0][:40]}' lengths a metre, must be a number")
+    if per_metre != 1:
+        fail(f'{path} has lengths of which {per_metre:g} are a metre (data set 164): write it in metres')
 
 
 def _blocks(path, numbers, groups, raw):

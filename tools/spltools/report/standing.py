@@ -149,9 +149,28 @@ def held(path):
 def beats(path):
     """Whether a lock, of a job on another machine, was written of late."""
     try:
-        return time.time() - os.path.getmtime(path) < SILENCE
+        return time.time() - os.path.getmtime(path) < SILENCE and not dead(path)
     except OSError:
         return False
+
+
+def dead(path):
+    """Whether the lock is that of a process of this machine which has ended (cuda_c/machine/lock.c)."""
+    with open(path, errors='replace') as f:
+        found = re.search(r' pid=([0-9]+) here=(\S+)/([0-9]+) ', f.readline(1000))
+    try:
+        with open('/proc/sys/kernel/random/boot_id') as f:
+            here = f'{f.readline().strip()}/{os.readlink("/proc/self/ns/pid")}'
+    except OSError:
+        return False
+    if not found or found.group(2) != here:
+        return False
+    try:
+        with open(f'/proc/{found.group(1)}/stat') as f:
+            words = f.read().rpartition(')')[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return words[0] in ('Z', 'X') or words[19] != found.group(3)
 
 
 def clock(word):

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Receivers of spectral elements that are told to be too close to their source are, and others are right: force and explosion at random
+places of elements of random size in an even medium, compared with Green's function in the frequency domain (Aki & Richards 2002, eq.
+4.23), explosions by differences of it; all components in one job. What belongs to another source than the chosen one is refused."""
+import os
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import launch
+import numpy as np
+from check import claim, done
+from netCDF4 import Dataset
+
+seed = int(os.environ.get('SEED', random.randrange(10**6)))
+print(f'seed {seed}')
+rng = np.random.default_rng(seed)
+PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
+NEAR = 2                                        # edges of the source's element
+DT, NT, F = 0.004, 90, 5.0
+vp = rng.uniform(3000, 4500)
+vs, rho = vp / rng.uniform(1.6, 1.9), rng.uniform(1800, 2800)
+edge = vs / (2.78 * F) / rng.uniform(1.25, 1.4)
+N = 12
+source = edge * (N / 2 + rng.uniform(-0.5, 0.5, 3))
+away = np.array([0.2, 0.5, 0.8, 1.0, 1.3, 1.9, 2.05, 2.3, 2.6, 2.9])
+directions = rng.normal(size=(len(away), 3))
+places = source + edge * away[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
+
+
+def green(omega, x):
+    """Displacement i by a force j of spectrum 1, (3, 3, omega); time as exp(i omega t)."""
+    r = np.linalg.norm(x)
+    g = x / r
+
+    def wave(k):                                # exp(-ikr)/r and its two derivatives along r
+        e = np.exp(-1j * k * r)
+        return e / r, -e * (1j * k / r + 1 / r**2), e * (-(k**2) / r + 2j * k / r**2 + 2 / r**3)
+
+    (s0, s1, s2), (_, p1, p2) = wave(omega / vs), wave(omega / vp)
+    along, across = np.outer(g, g)[:, :, None], (np.eye(3) - np.outer(g, g))[:, :, None]
+    return (np.eye(3)[:, :, None] * (omega / vs)**2 * s0 + along * (s2 - p2) + across * (s1 - p1) / r) / (4 * np.pi * rho * omega**2)
+
+
+def velocity(kind, x, omega):
+    if kind == 'force':
+        return 1j * omega * green(omega, x).sum(axis=1)         # (1, 1, 1) N
+    h = 1e-3 * np.linalg.norm(x)
+    return -sum((green(omega, x + h * e)[:, k] - green(omega, x - h * e)[:, k]) / (2 * h) for k, e in enumerate(np.eye(3)))
+
+
+def exact(kind, x, zero):
+    over, n = 8, 8192
+    t = np.arange(n) * DT / over
+    a = (np.pi * F * (t - zero))**2
+    omega = 2 * np.pi * np.fft.rfftfreq(n, DT / over)
+    spectrum = np.zeros((3, len(omega)), complex)
+    spectrum[:, 1:] = velocity(kind, x, omega[1:]) * np.fft.rfft((1 - 2 * a) * np.exp(-a))[1:]
+    return np.fft.irfft(spectrum, n)[:, ::over][:, :NT]
+
+
+side = repr(N * edge)
+subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
+                '--elements', *3 * [str(N)]], check=True, capture_output=True)
+Path('box.materials').write_text(f'* {vp!r} {vs!r} {rho!r}\n')
+Path('near.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate(places.tolist())))
+Path('near.keymap').write_text('spread near list near.list\nshot 3 {0!r} {2!r} near y={1!r}\n'.format(*source.tolist()))
+DECK = ['keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}', f'dt_out={DT}']
+few = int((away < NEAR).sum())
+every = [*(a + b for a in 'vuaw' for b in 'xyz'), 'p', *(a + b for a in 'se' for b in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))]
+DECK.append('components=' + ','.join(rng.permutation(every)))
+for kind, words in (('force', ['fx=1', 'fy=1', 'fz=1']), ('explosion', ['m0=1'])):
+    ran = launch.run(PROGRAM, *DECK, f'source={kind}', *words, f'output={kind}.nc')
+    if not claim(ran.returncode == 0, f'{kind}: a job of {N}**3 elements of {edge:.1f} m {ran.stderr[-300:] if ran.returncode else ""}'):
+        continue
+    told = re.findall(r'warning: (\d+) receiver\(s\) are closer to their source than 2 edges', ran.stderr)
+    claim(told == [str(few)] and 'channel 1 of shot record 3' in ran.stderr, f'{kind}: told of {told} of {few} receivers within {NEAR} edges')
+    with Dataset(f'{kind}.nc') as file:
+        traces = np.array([file[name][0] for name in ('vx', 'vy', 'vz')])
+        zero = float(file.wavelet_time_zero)
+        lacking = [n for n in every if {'p': 'pressure'}.get(n, n) not in file.variables or not np.any(file[{'p': 'pressure'}.get(n, n)][0])]
+    claim(not lacking, f'{kind}: all {len(every)} components at once, none of them 0 {lacking or ""}')
+    wrong = []
+    for i, (a, place) in enumerate(zip(away, places)):
+        walls = min([*(source + place), *(2 * N * edge - source - place)])          # the shortest way to a side and back is longer
+        end = int((zero + walls / vp - 1 / F) / DT)
+        e = exact(kind, place - source, zero)[:, :end]
+        wrong.append(float(np.linalg.norm(traces[:, i, :end] - e) / np.linalg.norm(e)))
+    shown = ', '.join(f'{a:g}: {100 * w:.2g} %' for a, w in zip(away, wrong))
+    claim(max(wrong[few:]) <= 0.02, f'{kind}: of those not told of no trace is wrong by more than {100 * max(wrong[few:]):.2g} %, bound 2 % ({shown})')
+    claim(max(wrong[:few]) >= 0.05, f'{kind}: one of those told of is wrong by {100 * max(wrong[:few]):.2g} %, at least 5 %')
+
+for words, sentence in ((['fz=1e9'], 'fz = 1e9 N (command line) has no effect: source=volume is no force'),
+                        (['source=force', 'fz=1', 'mxy=1e9'], 'mxy = 1e9 N m (command line) has no effect: source=force takes no tensor'),
+                        (['source=moment', 'mxy=1', 'mw=4'], 'mw = 4 (command line) has no effect: source=moment takes no such moment'),
+                        (['source=explosion', 'm0=1', 'sigma=0.3'], 'sigma = 0.3 s (command line) has no effect on a Ricker wavelet')):
+    ran = launch.run(PROGRAM, 'plan', *DECK, *words)
+    claim(ran.returncode == 1 and sentence in ran.stderr, f'{" ".join(words)}: {ran.stderr.strip()}')
+done()
