@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A group of two ranks on GPUs, one that both share or one each, of which a rank is killed, stands still, or has a GPU that fails, at a
-random time, or one without memory from the start: the job ends by itself, and started again it goes on. At the end all shots have the bits of a job that nothing disturbed,
-and no process or shared memory is left behind.
+random time, or one without memory from the start: the job ends by itself, and started again it goes on. At the end all shots have the
+bits of a job that nothing disturbed, and no process or shared memory is left behind.
 
     SEED=7 ROUNDS=20 t437_gpu_group_faults.py
 """
