@@ -28,7 +28,7 @@ module checkpoint_m
   implicit none
   private
   public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointSweep
-  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerWait, CheckpointerDrop
+  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerDrop
   public :: CheckpointerEnd, CheckpointerDue, CheckpointerSettle
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
