@@ -19,11 +19,14 @@ static __global__ void set_clock(gpu_clock *clock, int step, int first) {
     clock->first = first;
 }
 
-// By what kernels here were compiled for, rather than by what the GPU can.
+// By what kernels here were compiled for, rather than by what the GPU can; graphs know of it from CUDA 12.3 on.
 int gpu_may_be_close(gpu_queue *q) {
     cudaFuncAttributes kernel;
+    int driver = 0, runtime = 0;
     CUDA_TRY(cudaFuncGetAttributes(&kernel, set_clock));
-    q->close = kernel.ptxVersion >= 90;
+    CUDA_TRY(cudaDriverGetVersion(&driver));
+    CUDA_TRY(cudaRuntimeGetVersion(&runtime));
+    q->close = kernel.ptxVersion >= 90 && driver >= 12030 && runtime >= 12030;
     return 0;
 }
 

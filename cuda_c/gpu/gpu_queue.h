@@ -65,7 +65,7 @@ typedef struct gpu_plane {
     float beside_by;
 } gpu_plane;
 
-int gpu_open(gpu_queue *q); /* on the device in use; q is all zero */
+int gpu_open(gpu_queue *q);         /* on the device in use; q is all zero */
 int gpu_may_be_close(gpu_queue *q); /* sets `close`, where kernels can: not beside another stream's */
 void gpu_close(gpu_queue *q);
 int gpu_enter(gpu_queue *q); /* every verb begins with it: the calling thread works on the queue's device */

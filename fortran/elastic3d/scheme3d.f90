@@ -30,6 +30,7 @@ module scheme3d_m
   type, extends(scheme_t) :: scheme3d_t
     type(elastic_t) :: own
   contains
+    procedure :: gpu_busy
     procedure :: no_pictures
     procedure :: pack => PackOwn
     procedure :: unpack => UnpackOwn
@@ -38,6 +39,12 @@ module scheme3d_m
   integer, parameter :: MORE = 17, FLAGS = 12             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
+
+  !> 3D shots do not stay in a GPU's cache: as many compute as there are at hand.
+  pure real(dp) function gpu_busy(self) result(cells)
+    class(scheme3d_t), intent(in) :: self
+    cells = 1.6e7_dp
+  end function gpu_busy
 
   subroutine no_pictures(self)
     class(scheme3d_t), intent(inout) :: self

@@ -57,6 +57,7 @@ module scheme_m
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   contains
     procedure :: cells => GridCells
+    procedure :: gpu_busy => CellsInCache
     procedure :: grid_words => GridWords
     procedure :: layer_words => LayerWords
     procedure :: accuracy_words => AccuracyWords
@@ -113,6 +114,12 @@ contains
     pad = SchemePad(scheme)
     n = [nx + 2*pad(1), nz + pad(1) + pad(2)]
   end function SchemeGrid
+
+  !> Cells of shots whose steps keep a large GPU busy; those of more would push each other out of its cache.
+  pure real(dp) function CellsInCache(self) result(cells)
+    class(scheme_t), intent(in) :: self
+    cells = 2.0e6_dp
+  end function CellsInCache
 
   !> Cells of the grid of a shot in its window, layers included.
   pure real(dp) function GridCells(self, window) result(cells)

@@ -6,7 +6,6 @@ module shots_per_gpu_m
   public :: ShotsAtOnce, ShotsComputing
 
   real(dp), parameter :: full = 1.6e7_dp   !< cells at hand for a large GPU, some of them in set-up or traces; fewer leave it idle
-  real(dp), parameter :: busy = 2.0e6_dp   !< of these cells whose steps keep it busy; more push each other out of its cache
   integer, parameter :: least = 2          !< so that one shot is set up, or made traces of, while another computes
   integer, parameter :: most = 16          !< beyond, launches of many small shots stand in each other's way
 
@@ -25,10 +24,10 @@ contains
   end function ShotsAtOnce
 
   !> The number of `shots` that have their steps on the GPU at a time, while the others are set up or make traces. Shots that were
-  !> asked for all compute.
-  pure integer function ShotsComputing(asked, cells, shots) result(computing)
+  !> asked for all compute. busy: cells whose steps keep a GPU busy.
+  pure integer function ShotsComputing(asked, busy, cells, shots) result(computing)
     integer, intent(in) :: asked, shots
-    real(dp), intent(in) :: cells
+    real(dp), intent(in) :: busy, cells
     computing = shots
     if (asked <= 0) computing = int(min(real(shots, dp), max(real(least, dp), aint(busy/max(cells, 1.0_dp)) + 1)))
   end function ShotsComputing

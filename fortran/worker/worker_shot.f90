@@ -260,7 +260,7 @@ contains
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
     active%on_gpu = shots > 0 .or. worker%role%group_size > 1
     if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)   ! a group has one
-    worker%computing = ShotsComputing(worker%options%shots_per_gpu, cells, max(1, min(shots, worker%most)))
+    worker%computing = ShotsComputing(worker%options%shots_per_gpu, scheme%gpu_busy(), cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
     then = 'it is computed on CPU cores, as are others of that size'

@@ -61,7 +61,7 @@ contains
   end subroutine Numbers
 
   subroutine Shots()
-    real(dp), parameter :: gb = 1.0e9_dp
+    real(dp), parameter :: gb = 1.0e9_dp, busy = 2.0e6_dp
     call One('a grid that fills the GPU', 0, 16.0e6_dp, 0.7*gb, 130*gb, 2)
     call One('a quarter of what fills it', 0, 4.0e6_dp, 0.2*gb, 130*gb, 5)
     call One('a very small grid', 0, 1.0e4_dp, 1.0e6_dp, 130*gb, 16)
@@ -70,10 +70,11 @@ contains
     call One('one fits, two do not', 0, 400.0e6_dp, 12*gb, 20*gb, 1)
     call One('larger than the GPU', 0, 1600.0e6_dp, 48*gb, 40*gb, 0)
     call One('larger than the GPU, but asked for', 1, 1600.0e6_dp, 48*gb, 40*gb, 0)
-    call Claim(all([ShotsComputing(0, 5.6e5_dp, 16), ShotsComputing(0, 2.1e6_dp, 8), ShotsComputing(0, 1.0e4_dp, 16), &
-                    ShotsComputing(0, 16.0e6_dp, 1), ShotsComputing(9, 2.1e6_dp, 9)] == [4, 2, 16, 1, 9]), &
-               'of 16 shots of half a million cells 4 compute, of 8 of two million 2, all of 16 tiny ones, the only one, and all '// &
-               'that were asked for')
+    call Claim(all([ShotsComputing(0, busy, 5.6e5_dp, 16), ShotsComputing(0, busy, 2.1e6_dp, 8), &
+                    ShotsComputing(0, busy, 1.0e4_dp, 16), ShotsComputing(0, busy, 16.0e6_dp, 1), &
+                    ShotsComputing(9, busy, 2.1e6_dp, 9), ShotsComputing(0, 1.6e7_dp, 1.0e6_dp, 16)] == [4, 2, 16, 1, 9, 16]), &
+               'of 16 shots of half a million cells 4 compute where two million stay in a cache, of 8 of two million 2, all of 16 '// &
+               'tiny ones, the only one, and all that were asked for; of 16 of a million all where no cache counts')
   end subroutine Shots
 
   subroutine One(what, asked, cells, need, room, expected)

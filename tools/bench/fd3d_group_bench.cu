@@ -372,7 +372,7 @@ static void one(const job &j) {
         single.processes = single.parts[0] = single.parts[1] = single.parts[2] = 1;
     double alone = 0;
     for (way w : {ALONE, IPC, IPC_AFTER, HOST, HOST_AFTER, SWAP, BY_STAGES}) {
-        if (j.only != nullptr && strcmp(j.only, way_name[w]) != 0)
+        if ((w >= SWAP && j.processes == 1) || (j.only != nullptr && strcmp(j.only, way_name[w]) != 0))
             continue;
         const job &of = w == ALONE ? single : j;
         const double step = measure(of, w);

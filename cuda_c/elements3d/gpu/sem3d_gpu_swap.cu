@@ -1,11 +1,11 @@
 // Pieces of a mesh on GPUs give each other the sums of their bricks while time steps run: kernels pack what another
 // piece needs straight into its memory (gpu_link.h), wait for what it gives, and put that into the slots of its bricks.
 //
-//   queue   bricks that give --> store, flag --> the other bricks ------> sums of shared points --> ...
-//   link                                    \-> wait for theirs, slots /
+//   bricks that give --> store, flag --> the other bricks --> wait for theirs --> slots --> sums of shared points
 //
-// The store stands before the other bricks: beside them it came last on some GPUs, whatever the priorities, and the
-// partners waited for it (tools/bench/README.md, 2026-11-26).
+// All in one queue: beside the other bricks stores came last on some GPUs, whatever the priorities, and a processor
+// that had taken a slot's kernel first held fewer bricks than it can for the rest of theirs (tools/bench/README.md,
+// 2026-11-26). By themselves these kernels take 12, 3 and 6 us for 2 MB.
 //
 // A buffer is free when it is stored into: whoever stores has what the partner stored one exchange before, which the
 // partner did after it had read the exchange before that. So two buffers that take turns do: solid and fluid where both
@@ -18,10 +18,8 @@ using namespace gpu_links;
 
 enum {
     THREADS = 256,
-    STORES = 132, // blocks of a way, of all: nothing else runs
-    ALL_STORES = 264,
-    TAKES = 32, // beside bricks
-    ALL_TAKES = 96,
+    BLOCKS = 132, // of a way, of all: nothing else runs
+    ALL_BLOCKS = 264,
     BATCH = 4 // points of a thread on their way at a time
 };
 
@@ -120,52 +118,52 @@ static unsigned collect(const sem3d_gpu *o, int fluid, int gives, ways *all, uns
         most = all->n[n] > most ? all->n[n] : most;
         n++;
     }
-    const unsigned of_way = gives ? STORES : TAKES, of_all = gives ? ALL_STORES : ALL_TAKES;
     *blocks = (unsigned)(most + THREADS - 1) / THREADS;
-    if (*blocks > of_way)
-        *blocks = of_way;
-    if (n > 0 && *blocks > of_all / n)
-        *blocks = of_all / n;
+    if (*blocks > BLOCKS)
+        *blocks = BLOCKS;
+    if (n > 0 && *blocks > ALL_BLOCKS / n)
+        *blocks = ALL_BLOCKS / n;
     return n;
 }
 
-template <int COMPONENTS> static int swap(sem3d_gpu *o, int fluid) {
+template <int COMPONENTS> static int give(sem3d_gpu *o, int fluid) {
     const sem3d_gpu_phase &ph = o->phase[fluid];
-    ways give, take;
-    unsigned blocks;
-    cudaStream_t stream;
-    const unsigned n = collect(o, fluid, 1, &give, &blocks);
-    if (n == 0)
-        return 0;
-    store<COMPONENTS>
-        <<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(give, o->link.common, fluid, ph.part, ph.stride);
-    CUDA_TRY(cudaGetLastError());
-    TRY(gpu_link_fork(&o->queue, &o->link, &stream));
-    collect(o, fluid, 0, &take, &blocks);
-    await<<<dim3(1, n), 32, 0, stream>>>(take, o->link.common, fluid);
-    CUDA_TRY(cudaGetLastError());
-    unpack<COMPONENTS><<<dim3(blocks, n), THREADS, 0, stream>>>(take, o->link.common, fluid, ph.part, ph.stride);
-    CUDA_TRY(cudaGetLastError());
-    return gpu_link_joins(&o->queue, &o->link);
-}
-
-static int swap_sums(sem3d_gpu *o, int fluid) { return fluid ? swap<1>(o, fluid) : swap<3>(o, fluid); }
-
-// The queue waits for what is under way, if anything is.
-static int join(sem3d_gpu *o, int fluid) {
     ways all;
     unsigned blocks;
-    return collect(o, fluid, 1, &all, &blocks) == 0 ? 0 : gpu_link_join(&o->queue, &o->link);
+    const unsigned n = collect(o, fluid, 1, &all, &blocks);
+    if (n == 0)
+        return 0;
+    store<COMPONENTS><<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(all, o->link.common, fluid, ph.part, ph.stride);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
 }
+
+template <int COMPONENTS> static int take(sem3d_gpu *o, int fluid) {
+    const sem3d_gpu_phase &ph = o->phase[fluid];
+    ways all;
+    unsigned blocks;
+    const unsigned n = collect(o, fluid, 0, &all, &blocks);
+    if (n == 0)
+        return 0;
+    await<<<dim3(1, n), 32, 0, o->queue.stream>>>(all, o->link.common, fluid);
+    CUDA_TRY(cudaGetLastError());
+    unpack<COMPONENTS>
+        <<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(all, o->link.common, fluid, ph.part, ph.stride);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+static int give_sums(sem3d_gpu *o, int fluid) { return fluid ? give<1>(o, fluid) : give<3>(o, fluid); }
+static int take_sums(sem3d_gpu *o, int fluid) { return fluid ? take<1>(o, fluid) : take<3>(o, fluid); }
 
 int sem3d_gpu_swapped_forces(sem3d_gpu *o, int fluid) {
     TRY(sem3d_gpu_part_forces(o, fluid, SEM3D_RIM));
     if (o->link.beside)
-        TRY(swap_sums(o, fluid));
+        TRY(give_sums(o, fluid));
     TRY(sem3d_gpu_part_forces(o, fluid, SEM3D_INSIDE));
     if (!o->link.beside)
-        TRY(swap_sums(o, fluid));
-    return join(o, fluid);
+        TRY(give_sums(o, fluid));
+    return take_sums(o, fluid);
 }
 
 int sem3d_gpu_check_link(const sem3d_gpu *o) {
@@ -211,8 +209,8 @@ static int trial_step(void *self) {
     sem3d_gpu *o = (sem3d_gpu *)self;
     TRY(sem3d_gpu_tick(o));
     for (int fluid = 1; fluid >= 0; fluid--) {
-        TRY(swap_sums(o, fluid));
-        TRY(join(o, fluid));
+        TRY(give_sums(o, fluid));
+        TRY(take_sums(o, fluid));
     }
     return 0;
 }
