@@ -1,5 +1,5 @@
 !> 3D (visco)elastic modelling as the framework sees it (physics.f90): everything but its numbers, which fd3d.f90 computes. The
-!> submodules hold the scheme of a survey (elastic3d_scheme.f90), what a shot needs (elastic3d_needs.f90), and what is said of it
+!> submodules hold the scheme of a survey (elastic3d_derive.f90), what a shot needs (elastic3d_needs.f90), and what is said of it
 !> (elastic3d_words.f90).
 module elastic3d_m
   use attributes_m, only: attributes_t
@@ -55,7 +55,7 @@ module elastic3d_m
   end type elastic3d_t
 
   interface
-    ! --- elastic3d_scheme.f90
+    ! --- elastic3d_derive.f90
 
     !> The histories of a fault have no wavelet, but a band that must be right.
     module subroutine OwnWavelet(self, job, wavelet, error)

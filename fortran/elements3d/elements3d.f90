@@ -1,5 +1,5 @@
 !> Modelling with spectral elements as the framework sees it (physics.f90): everything but its numbers, which sem3d.f90 computes.
-!> The submodules hold its mesh (elements3d_mesh.f90), the scheme of a survey (elements3d_scheme.f90), what a shot needs
+!> The submodules hold its mesh (elements3d_mesh.f90), the scheme of a survey (elements3d_derive.f90), what a shot needs
 !> (elements3d_needs.f90), and what is said of it (elements3d_words.f90).
 module elements3d_m
   use attributes_m, only: attributes_t
@@ -84,7 +84,7 @@ module elements3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine WriteMesh
 
-    ! --- elements3d_scheme.f90
+    ! --- elements3d_derive.f90
 
     module subroutine derive(self, job, wavelet, shot, scheme, error)
       class(elements3d_t), intent(inout) :: self

@@ -1,5 +1,5 @@
-!> The scheme of a survey: wavelet, source, attenuation, time step. Arguments stand in elastic3d.f90.
-submodule(elastic3d_m) elastic3d_scheme
+!> Derives the scheme of a survey: wavelet, source, attenuation, time step. Arguments stand in elastic3d.f90.
+submodule(elastic3d_m) elastic3d_derive
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticAuto, AnelasticFit, AnelasticStiffness, memory_words
   use elastic3d_parameters_m, only: Elastic3dPieces
   use finite_fault_m, only: FaultStart
@@ -73,4 +73,4 @@ contains
     if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
-end submodule elastic3d_scheme
+end submodule elastic3d_derive

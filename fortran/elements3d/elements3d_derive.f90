@@ -1,5 +1,5 @@
-!> The scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
-submodule(elements3d_m) elements3d_scheme
+!> Derives the scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
+submodule(elements3d_m) elements3d_derive
   use elements_cut_m, only: CutCan
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, in_element, in_memory
@@ -149,4 +149,4 @@ contains
     end if
   end subroutine TimeStep
 
-end submodule elements3d_scheme
+end submodule elements3d_derive
