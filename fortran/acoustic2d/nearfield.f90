@@ -7,7 +7,7 @@
 !>       C = exact - grid,   exact: K0(κr)/(2π), which solves (κ² - Laplace) g = δ,   grid: the same by the differentiators,
 !> a Fourier sum, extrapolated to κ = 0. Adding them leaves 0.1 % of a trace at 3 cells, 0.6 % at 1.2 cells (t210).
 module nearfield_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp
   use sinc_m, only: SincWeights
   implicit none
   private

@@ -6,7 +6,7 @@
 !> velocities.
 submodule(fd3d_m) fd3d_films
   use checked_m, only: Below
-  use fd3d_engine_m, only: field_sxx, field_vx, field_vz
+  use fd3d_engine_m, only: field_sxx, field_vx
   use fd3d_map_m, only: Fd3dLevels, Fd3dMapNew, Fd3dMapShare
   use fd3d_pieces_m, only: Fd3dTouches
   use fd3d_point_lists_m, only: Fd3dRead

@@ -10,7 +10,7 @@ module anisotropy_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: AnisoMatrix, AnisoPacked, AnisoIsotropic, AnisoAverage, AnisoPositive, AnisoTurned, AnisoUpsideDown, AnisoThomsen, &
+  public :: AnisoMatrix, AnisoPacked, AnisoIsotropic, AnisoAverage, AnisoPositive, AnisoUpsideDown, AnisoThomsen, &
             AnisoChristoffel, AnisoSpeeds, AnisoImpedance
 
   integer, parameter, public :: aniso_constants = tensor_numbers

@@ -3,23 +3,23 @@ submodule(elements3d_m) elements3d_mesh
   use anisotropy_m, only: aniso_constants
   use checksum_c, only: checksum_floats
   use element_finder_m, only: FinderMake
-  use elements_media_m, only: MediaFill, MediaPhases, MediaRead
   use elements_make_m, only: ElementsMake
+  use elements_media_m, only: MediaFill, MediaPhases, MediaRead
   use elements_ocean_m, only: OceanOver
   use elements_sponge_m, only: SpongeDistances
   use elements_tensors_m, only: FastestIn, SlowestIn, TensorOf
   use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: i8
-  use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, &
-                         material_fastest, material_rho, material_shear, material_slowest
-  use mesh_blocks_m, only: BlocksOf
+  use materials_m, only: from_table, from_volume, material_bulk, material_fastest, material_parts, material_rho, material_shear, &
+                         material_slowest, materials_t, MaterialsOf, MaterialsRead
+  use mesh_blocks_m, only: BlockRows, BlocksOf
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
-  use mesh_ground_m, only: GroundMake
   use mesh_exodus_write_m, only: MeshWrite
-  use mesh_of_layers_m, only: MeshOfLayers
+  use mesh_ground_m, only: GroundMake
   use mesh_m, only: mesh_t
+  use mesh_of_layers_m, only: MeshOfLayers
   use model3d_m, only: model3d_t
   implicit none
 

@@ -8,7 +8,6 @@ module elements_pieces_m
   use elements_cut_m, only: cut_t
   use elements_m, only: elements_t, in_element, on_face
   use hexahedron_m, only: hex_side_point
-  use kinds_m, only: sp
   use meetings_m, only: meetings_t
   use sem3d_engine_m, only: sem3d_ways_t
   use sem3d_variants_m, only: sums_t
@@ -122,8 +121,7 @@ contains
     type(sums_t), intent(in) :: sums
     type(piece_t), intent(inout) :: piece
     logical :: wanted(whole%n)
-    logical, allocatable :: met(:)
-    integer :: place(whole%n), e, b, c, n
+    integer :: place(whole%n), e
     do e = 1, whole%n
       wanted(e) = any(piece%place(whole%at(:, e)) > 0)
     end do
@@ -153,6 +151,20 @@ contains
       do e = 1, part%n
         part%at(:, e) = piece%place(whole%at(:, from(e)))
       end do
+    end associate
+    call TakeBricks(cut, sums, wanted, place, piece)
+    call TakeContacts(whole, place, piece)
+  end subroutine TakeElements
+
+  !> The bricks of the elements that are `wanted`, and whose they are; place: of each element in the piece.
+  subroutine TakeBricks(cut, sums, wanted, place, piece)
+    type(cut_t), intent(in) :: cut
+    type(sums_t), intent(in) :: sums
+    logical, intent(in) :: wanted(:)
+    integer, intent(in) :: place(:)
+    type(piece_t), intent(inout) :: piece
+    integer :: e, b, n
+    associate (part => piece%elements, from => piece%from)
       allocate (part%brick(size(sums%brick)), piece%ways%way(size(sums%brick) - 1))
       n = 0
       do b = 1, size(sums%brick) - 1
@@ -166,8 +178,19 @@ contains
       piece%ways%way = piece%ways%way(:n)
       piece%ways%piece = sums%piece
       if (allocated(sums%colour)) piece%ways%colour = sums%colour(from)
+    end associate
+  end subroutine TakeBricks
+
+  !> Contacts that have points of the piece: they have them on both sides.
+  subroutine TakeContacts(whole, place, piece)
+    type(elements_t), intent(in) :: whole
+    integer, intent(in) :: place(:)
+    type(piece_t), intent(inout) :: piece
+    logical, allocatable :: met(:)
+    integer :: c, n
+    associate (part => piece%elements)
       allocate (met(size(whole%contact, 2)))
-      do c = 1, size(met)                         ! contacts that have points of the piece have them on both sides
+      do c = 1, size(met)
         met(c) = any(piece%place(whole%partner(:, c)) > 0)
       end do
       n = count(met)
@@ -180,6 +203,6 @@ contains
         part%partner(:, n) = piece%place(whole%partner(:, c))
       end do
     end associate
-  end subroutine TakeElements
+  end subroutine TakeContacts
 
 end module elements_pieces_m

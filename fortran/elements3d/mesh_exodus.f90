@@ -6,7 +6,7 @@
 !>     elem_ss1, side_ss1(num_side_ss1), elem_ss2, ...                     elements and their sides
 !>     ss_prop1(num_side_sets), ss_names(num_side_sets, len_name)          numbers and names of sets; may be left out
 module mesh_exodus_m
-  use checked_m, only: Between, CountOf, Whole
+  use checked_m, only: Between, Whole
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_close, fio_dim_length, fio_get_doubles, fio_get_longs, fio_get_text, fio_open, fio_var_dim, fio_var_rank, &
     fio_var_type

@@ -9,7 +9,7 @@
 !>
 !> This file tells the story; the submodules hold its parts: elements, medium, source and receivers (sem3d_setup.f90), their places
 !> in the mesh (sem3d_places.f90), pictures and maps (sem3d_films*.f90), what travels between pieces of a mesh (sem3d_swaps.f90),
-!> memory of a GPU (sem3d_need.f90).
+!> memory of a GPU (sem3d_gpu_memory.f90).
 module sem3d_m
   use element_finder_m, only: finder_t
   use elements_m, only: elements_t, in_element
@@ -148,7 +148,7 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_receivers
 
-    ! --- sem3d_need.f90
+    ! --- sem3d_gpu_memory.f90
 
     !> Memory of its GPU that an engine may take before it has lists of points and traces [bytes]; 0: not known.
     module real(dp) function Room(grid, variant, scheme, traces) result(bytes)

@@ -1,8 +1,8 @@
-!> Plans the pictures of a shot on elements: planes of fields at regular points, every so many steps; all points of the free sides or
-!> of all elements; and the map of peak ground velocity. Arguments stand in sem3d.f90.
+!> Plans the pictures of a shot on elements: planes of fields at regular points, every so many steps; all points of the free sides
+!> or of all elements; and the map of peak ground velocity. Arguments stand in sem3d.f90.
 !>
-!> The top is the ground: where a vertical line first meets the mesh. Points where there is no mesh have the missing value. Values of
-!> the map's points in a fluid, where a velocity is a gradient, are those of a receiver there.
+!> The top is the ground: where a vertical line first meets the mesh. Points where there is no mesh have the missing value. Values
+!> of the map's points in a fluid, where a velocity is a gradient, are those of a receiver there.
 submodule(sem3d_m) sem3d_films
   use elements_m, only: face_free, on_face
   use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints

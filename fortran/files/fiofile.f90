@@ -2,8 +2,8 @@
 module fiofile_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_number, fio_get_att_text, fio_get_doubles, &
-                   fio_get_longs, fio_header_check, fio_open, fio_unstretch, fio_var_dim, fio_var_rank
+  use fio_c, only: fio_close, fio_dim_length, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_get_longs, &
+                   fio_header_check, fio_open, fio_unstretch, fio_var_dim, fio_var_rank
   use files_m, only: FileHead
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8

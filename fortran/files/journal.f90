@@ -2,18 +2,16 @@
 !>
 !> All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it
 !> does not count. Anything else that is wrong is refused. What is known of a shot holds no text: hosts have numbers, and so have
-!> the notes that somebody may ask for, so that the journal of many shots is soon read.
+!> the notes that somebody may ask for, so that the journal of many shots is soon read. How lines are read stands in
+!> journal_replay.f90, the journal of a survey that has grown is made in journal_grown.f90.
 module journal_m
-  use error_m, only: error_t, AddContext, Fail, FailFromC
+  use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
   use files_m, only: ClockSeconds, ClockText, FileExists, FileHead, FileText
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
-  use journal_line_m, only: event_deal, event_done, event_grow, event_kept, event_lost, event_parked, event_resume, event_start, &
-                            event_stop, event_t, event_todo, event_verified, line_text, LineBegins, LineFind, LineMake, LineOf, &
-                            LineRead, LineTime, LineWord, longest_note
+  use journal_line_m, only: event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
   use kinds_m, only: dp, i8
-  use sort_m, only: SortFind
-  use text_m, only: CString, Str, ToInt
+  use text_m, only: CString, Str
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
@@ -70,6 +68,55 @@ module journal_m
     type(line_t), allocatable :: held(:)      !< lines that JournalRelease will write, (nheld) of them used
     integer :: nheld = 0
   end type journal_t
+
+  interface
+    ! --- journal_replay.f90
+
+    !> Goes through all whole lines; `good` is their length in bytes, 0 if there is not even a first one.
+    module subroutine Replay(journal, text, good, error)
+      type(journal_t), intent(inout) :: journal
+      character(*), intent(in) :: text
+      integer(i8), intent(out) :: good
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine Replay
+
+    !> True of a text without an end of line that can be the beginning of a first line.
+    pure module logical function TornHeader(text)
+      character(*), intent(in) :: text
+    end function TornHeader
+
+    module subroutine TakeEvent(journal, line, error)
+      type(journal_t), intent(inout) :: journal
+      character(*), intent(in) :: line
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine TakeEvent
+
+    !> The number of known records that are smaller.
+    pure module integer function Below(journal, record) result(n)
+      type(journal_t), intent(in) :: journal
+      integer, intent(in) :: record
+    end function Below
+
+    module subroutine AddText(list, n, text)
+      type(line_t), allocatable, intent(inout) :: list(:)
+      integer, intent(inout) :: n
+      character(*), intent(in) :: text
+    end subroutine AddText
+
+    ! --- journal_grown.f90
+
+    !> The text of the journal of an output that has taken over shots of the one whose journal this is, as JournalRead found it in
+    !> `text`: its lines on shots that are still there, and, for each of these that was done, what the new output holds of it.
+    !> `done`, `checksum`: of the shots `records` in the new output; `host`: who does it; `note`: of the growth.
+    module function JournalGrown(journal, text, fingerprint, records, done, checksum, host, note) result(grown)
+      type(journal_t), intent(in) :: journal
+      character(*), intent(in) :: text, fingerprint, host, note
+      integer, intent(in) :: records(:)
+      logical, intent(in) :: done(:)
+      integer(i8), intent(in) :: checksum(:)
+      character(:), allocatable :: grown
+    end function JournalGrown
+  end interface
 
 contains
 
@@ -217,19 +264,6 @@ contains
     journal%handle = c_null_ptr
   end subroutine JournalClose
 
-  subroutine CheckJob(journal, fingerprint, error)
-    type(journal_t), intent(in) :: journal
-    character(*), intent(in) :: fingerprint
-    type(error_t), allocatable, intent(inout) :: error
-    if (journal%fingerprint /= fingerprint) then
-      call Fail(error, "journal '"//journal%path//"' belongs to another job (its fingerprint is '"//journal%fingerprint// &
-        "', this job's '"//fingerprint//"'): repeat the job that made it, set overwrite=y to start anew, or choose another output")
-    else if (journal%nshots /= journal%n) then
-      call Fail(error, "journal '"//journal%path//"' is of "//Str(journal%nshots)//' shots, this job has '//Str(journal%n)// &
-        ': set overwrite=y to start anew, or choose another output')
-    end if
-  end subroutine CheckJob
-
   ! --- writing -------------------------------------------------------------------------------------------------------
 
   !> First line of a new journal.
@@ -313,66 +347,6 @@ contains
     call Rehearse(journal, line, error)
   end subroutine MakeLine
 
-  !> The text of the journal of an output that has taken over shots of the one whose journal this is, as JournalRead found it in
-  !> `text`: its lines on shots that are still there, and, for each of these that was done, what the new output holds of it.
-  !> `done`, `checksum`: of the shots `records` in the new output; `host`: who does it; `note`: of the growth.
-  function JournalGrown(journal, text, fingerprint, records, done, checksum, host, note) result(grown)
-    type(journal_t), intent(in) :: journal
-    character(*), intent(in) :: text, fingerprint, host, note
-    integer, intent(in) :: records(:)
-    logical, intent(in) :: done(:)
-    integer(i8), intent(in) :: checksum(:)
-    character(:), allocatable :: grown
-    type(error_t), allocatable :: none
-    type(entry_t) :: e
-    type(event_t) :: line
-    integer :: first, length, i, at, slot
-    real(dp) :: now
-    now = ClockSeconds()
-    call Room(grown, len(text) + 128*(size(records) + 2))
-    at = 0
-    call Put(grown, at, LineOf('journal 1 '//fingerprint//' '//Str(size(records))//' '//ClockText(journal%created)))
-    first = index(text, new_line('a')) + 1
-    do while (first <= len(text))
-      length = index(text(first:), new_line('a'))
-      if (length == 0) exit                         ! torn: it does not count
-      call LineRead(text(first + line_text - 1:first + length - 2), line, none)
-      slot = 1
-      if (line%record /= 0) slot = SortFind(records, line%record)
-      if (slot > 0) call Put(grown, at, text(first:first + length - 1))
-      first = first + length
-    end do
-    do i = 1, journal%n
-      e = journal%entry(i)
-      slot = SortFind(records, e%record)
-      if (slot == 0 .or. e%status /= journal_done) cycle
-      if (done(slot)) then
-        call Put(grown, at, LineOf(LineMake('kept', e%record, 0, e%worker, JournalHost(journal, i), e%seconds, e%time, '', &
-                                            checksum(slot), e%redo)))
-      else
-        call Put(grown, at, LineOf(LineMake('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
-      end if
-    end do
-    call Put(grown, at, LineOf(LineMake('grow', 0, 0, 0, host, 0.0_dp, now, note)))
-    grown = grown(:at)
-  end function JournalGrown
-
-  subroutine Room(text, n)
-    character(:), allocatable, intent(out) :: text
-    integer, intent(in) :: n
-    allocate (character(n) :: text)
-  end subroutine Room
-
-  !> Adds a piece behind the first `at` characters of a text, which has room.
-  subroutine Put(text, at, piece)
-    character(:), allocatable, intent(inout) :: text
-    integer, intent(inout) :: at
-    character(*), intent(in) :: piece
-    if (at + len(piece) > len(text)) text = text//repeat(' ', len(text) + len(piece))
-    text(at + 1:at + len(piece)) = piece
-    at = at + len(piece)
-  end subroutine Put
-
   subroutine Rehearse(journal, line, error)
     type(journal_t), intent(in) :: journal
     character(*), intent(in) :: line
@@ -395,178 +369,7 @@ contains
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutText
 
-  ! --- reading -------------------------------------------------------------------------------------------------------
-
-  !> Goes through all whole lines; `good` is their length in bytes, 0 if there is not even a first one.
-  subroutine Replay(journal, text, good, error)
-    type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: text
-    integer(i8), intent(out) :: good
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: first, length, number
-    first = 1
-    number = 0
-    good = 0
-    do while (first <= len(text))
-      length = LineFind(text, first, error)
-      if (length < 0) exit
-      number = number + 1
-      if (number == 1) then
-        call TakeHeader(journal, text(first + line_text - 1:first + length - 1), error)
-      else
-        call TakeEvent(journal, text(first + line_text - 1:first + length - 1), error)
-      end if
-      if (allocated(error)) then
-        call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
-        return
-      end if
-      ! before any event: those of another job would only be told as unknown shots
-      if (number == 1 .and. allocated(journal%job)) call CheckJob(journal, journal%job, error)
-      if (allocated(error)) return
-      first = first + length + 1
-      good = first - 1
-    end do
-    if (good == 0 .and. len(text) > 0) then
-      if (.not. TornHeader(text)) call Fail(error, "'"//journal%path//"' is no journal: choose another output")
-    end if
-  end subroutine Replay
-
-  !> True of a text without an end of line that can be the beginning of a first line.
-  pure logical function TornHeader(text)
-    character(*), intent(in) :: text
-    TornHeader = len(text) < longest_first_line .and. LineBegins(text)
-  end function TornHeader
-
-  subroutine TakeHeader(journal, line, error)
-    type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: line
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: a, b, next
-    logical :: ok
-    if (allocated(error)) return
-    next = 1
-    call LineWord(line, next, a, b)
-    ok = line(a:b) == 'journal'
-    if (ok) then
-      call LineWord(line, next, a, b)
-      if (line(a:b) /= '1') then
-        call Fail(error, 'it was written by another version of this program: use that one, or start anew with overwrite=y')
-        return
-      end if
-      call LineWord(line, next, a, b)
-      journal%fingerprint = line(a:b)
-      call LineWord(line, next, a, b)
-      call ToInt(line(a:b), journal%nshots, ok)
-      journal%created = LineTime(line, next)
-    end if
-    if (.not. ok) call Fail(error, 'this is no journal: choose another output')
-  end subroutine TakeHeader
-
-  subroutine TakeEvent(journal, line, error)
-    type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: line
-    type(error_t), allocatable, intent(inout) :: error
-    type(event_t) :: e
-    integer :: i, host, note
-    if (allocated(error)) return
-    call LineRead(line, e, error)
-    if (allocated(error)) return
-    journal%latest = e%time
-    select case (e%kind)
-    case (event_start)
-      journal%starts = journal%starts + 1
-      journal%started = e%time
-      journal%open = .true.
-      journal%begun = NoteOf(line, e)
-      journal%ended = ''
-      journal%host = line(e%host(1):e%host(2))
-      journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
-    case (event_stop)
-      journal%open = .false.
-      journal%ended = NoteOf(line, e)
-      journal%entry%dealt = .false.
-    case (event_verified)
-      journal%whole = journal%starts
-    case (event_resume)
-    case (event_grow)
-      journal%grown = journal%grown + 1
-      journal%growth = NoteOf(line, e)
-    case default
-      i = JournalFind(journal, e%record)
-      if (i == 0 .and. .not. allocated(journal%job)) i = Insert(journal, e%record)
-      if (i == 0) then
-        call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
-      else
-        call TakeHost(journal, line(e%host(1):e%host(2)), e%worker, host)
-        call TakeNote(journal, line, e, note)
-        journal%entry(i)%host = host
-        journal%entry(i)%note = note
-        call Change(journal, journal%entry(i), e)
-      end if
-    end select
-  end subroutine TakeEvent
-
-  pure function NoteOf(line, e) result(note)
-    character(*), intent(in) :: line
-    type(event_t), intent(in) :: e
-    character(:), allocatable :: note
-    note = trim(line(e%note(1):min(e%note(2), e%note(1) + longest_note - 1)))
-  end function NoteOf
-
-  !> The number of a host; those on which workers of that number were last are looked at first.
-  subroutine TakeHost(journal, host, worker, number)
-    type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: host
-    integer, intent(in) :: worker
-    integer, intent(out) :: number
-    integer :: i
-    associate (seat => journal%seat(modulo(worker, SEATS)))
-      if (Known(seat)) then
-        number = seat
-        return
-      end if
-      do i = 1, journal%nhosts
-        if (Known(i)) exit
-      end do
-      if (i > journal%nhosts) call AddText(journal%hosts, journal%nhosts, host)
-      seat = i
-      number = i
-    end associate
-  contains
-    pure logical function Known(i)
-      integer, intent(in) :: i
-      Known = i > 0
-      if (Known) Known = journal%hosts(i)%text == host
-    end function Known
-  end subroutine TakeHost
-
-  !> The number of the note of a loss, or of a shot that is to do again; 0: there is none.
-  subroutine TakeNote(journal, line, e, number)
-    type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: line
-    type(event_t), intent(in) :: e
-    integer, intent(out) :: number
-    number = 0
-    if (all(e%kind /= [event_lost, event_parked, event_todo])) return
-    if (NoteOf(line, e) == '') return
-    call AddText(journal%notes, journal%nnotes, NoteOf(line, e))
-    number = journal%nnotes
-  end subroutine TakeNote
-
-  subroutine AddText(list, n, text)
-    type(line_t), allocatable, intent(inout) :: list(:)
-    integer, intent(inout) :: n
-    character(*), intent(in) :: text
-    type(line_t), allocatable :: more(:)
-    if (.not. allocated(list)) allocate (list(16))
-    if (n == size(list)) then
-      allocate (more(2*n))
-      more(:n) = list
-      call move_alloc(more, list)
-    end if
-    n = n + 1
-    list(n)%text = text
-  end subroutine AddText
+  ! --- what is known -------------------------------------------------------------------------------------------------
 
   !> The host of the last event of entry `i`, '' if there was none.
   pure function JournalHost(journal, i) result(host)
@@ -586,39 +389,6 @@ contains
     if (journal%entry(i)%note > 0) note = journal%notes(journal%entry(i)%note)%text
   end function JournalNote
 
-  !> Applies an event to what is known of its shot; host and note are taken already.
-  subroutine Change(journal, old, e)
-    type(journal_t), intent(inout) :: journal
-    type(entry_t), intent(inout) :: old
-    type(event_t), intent(in) :: e
-    integer :: before
-    before = old%status
-    old%worker = e%worker
-    old%seconds = e%seconds
-    old%time = e%time
-    old%run = journal%starts
-    old%dealt = e%kind == event_deal
-    select case (e%kind)
-    case (event_deal)
-      old%deals = old%deals + 1
-      if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
-    case (event_done, event_kept)
-      old%status = journal_done
-      old%checksum = e%checksum
-      old%redo = e%redo
-    case (event_lost)
-      old%losses = old%losses + 1
-    case (event_parked)
-      old%status = journal_parked
-    case (event_todo)
-      old%status = journal_todo
-      old%losses = 0
-      old%checksum = 0
-    end select
-    journal%done = journal%done + merge(1, 0, old%status == journal_done) - merge(1, 0, before == journal_done)
-    journal%parked = journal%parked + merge(1, 0, old%status == journal_parked) - merge(1, 0, before == journal_parked)
-  end subroutine Change
-
   !> Number of the entry of a shot record, 0 if it is unknown.
   pure integer function JournalFind(journal, record) result(at)
     type(journal_t), intent(in) :: journal
@@ -630,45 +400,5 @@ contains
       at = 0
     end if
   end function JournalFind
-
-  !> The number of known records that are smaller.
-  pure integer function Below(journal, record) result(n)
-    type(journal_t), intent(in) :: journal
-    integer, intent(in) :: record
-    integer :: high, middle
-    n = 0
-    high = journal%n
-    if (high > 0) then                          ! shots are mostly dealt in the order of their records
-      if (journal%entry(high)%record < record) n = high
-    end if
-    do while (n < high)
-      middle = (n + high)/2
-      if (journal%entry(middle + 1)%record < record) then
-        n = middle + 1
-      else
-        high = middle
-      end if
-    end do
-  end function Below
-
-  !> Makes room for a record seen for the first time.
-  integer function Insert(journal, record) result(at)
-    type(journal_t), intent(inout) :: journal
-    integer, intent(in) :: record
-    type(entry_t), allocatable :: more(:)
-    integer :: i
-    if (journal%n == size(journal%entry)) then
-      allocate (more(2*journal%n))
-      more(:journal%n) = journal%entry
-      call move_alloc(more, journal%entry)
-    end if
-    at = Below(journal, record) + 1
-    do i = journal%n, at, -1
-      journal%entry(i + 1) = journal%entry(i)
-    end do
-    journal%entry(at) = entry_t()
-    journal%entry(at)%record = record
-    journal%n = journal%n + 1
-  end function Insert
 
 end module journal_m

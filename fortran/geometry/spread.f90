@@ -13,7 +13,7 @@ module spread_m
   use receiver_navigation_m, only: receiver_navigation_t, LineNumber, ReceiverBytes, ReceiverGet, ReceiverKnown, ReceiverPut
   use shot_m, only: shot_navigation_t, shot_t
   use sort_m, only: SortOrder
-  use text_m, only: Join, Lower, NearestName, Str
+  use text_m, only: Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private

@@ -3,7 +3,6 @@ module master_m
   use workers_m, only: WorkersByRank, WorkersNew, WorkersOver
   use scheduler_m, only: SchedulerExpect, SchedulerNew
   use error_m, only: error_t
-  use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem

@@ -16,7 +16,7 @@ module master_receive_m
   use master_output_m, only: MasterCommit, MasterLastTry, MasterOutputFails, MasterPut
   use output_pause_m, only: PauseKeep
   use survey_m, only: SurveyHeader, SurveyMedia, SurveyWindow
-  use protocol_m, only: LinkReply, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotPath, FioSnapshots

@@ -11,7 +11,7 @@ module master_stop_m
   use lost_workers_m, only: LossesGiveUp
   use master_type_m, only: master_t, MasterStops
   use master_output_m, only: MasterOutputFails
-  use protocol_m, only: LinkReply, message_t, MSG_DROP, MSG_LEAVE
+  use protocol_m, only: message_t, MSG_DROP, MSG_LEAVE
   use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
   use store_m, only: StoreStopPath
   use text_m, only: Str

@@ -96,8 +96,8 @@ module scheduler_m
     ! --- scheduler_capacities.f90
 
     !> The capacities of all workers, now. The time until one that has not asked for a while asks again is presumed to be as long as
-    !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one with
-    !> its rate, which is free when all of these are done: what it gets shares its rate with them.
+    !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one
+    !> with its rate, which is free when all of these are done: what it gets shares its rate with them.
     pure module subroutine Capacities(scheduler, rate, now, capacity)
       type(scheduler_t), intent(in) :: scheduler
       real(dp), intent(in) :: rate(:)             !< (workers)

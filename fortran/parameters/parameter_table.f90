@@ -7,11 +7,11 @@
 !> The command line wins over the file, the file over the default. A parameter that is at fault keeps its default.
 module parameter_table_m
   use checked_m, only: Whole
-  use parameter_file_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText
+  use parameter_file_m, only: deck_t, DeckArguments, DeckOrigin, DeckText
   use parameter_words_m, only: QuotedText, Shown, Unquoted
   use error_m, only: error_t
   use problems_m, only: ProblemAdd, ProblemsRaise
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use text_m, only: IsReal, Join, Lower, NearestName, RealText, Str, ToInt, ToReal
   implicit none
   private

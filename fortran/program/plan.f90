@@ -10,7 +10,7 @@ module plan_m
   use grouping_m, only: ON_CORES, ON_GPU
   use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
   use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed

@@ -49,12 +49,9 @@ contains
     logical, intent(out) :: broken
     type(survey_t), target :: survey
     type(store_t), target :: store
-    type(gather_header_t) :: header
     type(worker_options_t) :: options
     type(error_t), allocatable :: error
-    type(memory_t) :: memory
-    type(disk_t) :: disk
-    character(:), allocatable :: warning, why
+    character(:), allocatable :: why
     real(dp) :: start, deadline
     logical :: ok
     start = host_seconds()
@@ -69,37 +66,7 @@ contains
       exit_status = 1
     end if
     if (broken .or. exit_status /= 0) return
-    if (role%master) then
-      if (.not. allocated(error)) call RefuseStopFile(job%output, error)
-      if (.not. allocated(error)) call MemoryNeed(survey, memory, role%groups%ranks > 1 .and. all(role%gpus))
-      if (.not. allocated(error)) then
-        call MemoryCheck(memory, role%nodes, warning, error)
-        call GroupAdvise(survey, role%nodes, error)
-      end if
-      if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
-      if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                                 BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks), &
-                                                 survey%keymap)
-      if (allocated(error)) then
-        call LogError(error%message)
-        exit_status = 1
-      else
-        call RecordKeep(job%output, physics%program, settings)
-        call SurveyLog(survey)
-        if (why /= '') call LogInfo('group    '//why)
-        call LogLines(role%map, .false.)
-        call LogLines(role%warnings, .true.)
-        call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
-        call LogLines('disk     '//DiskText(disk, job%output, physics%pictures), .false.)
-        if (warning /= '') call LogWarn(warning)
-        call WarnOfSnapshots(survey, store, job%output)
-        call WarnOfDisk(survey, store, job%output)
-        deadline = DeadlineFind(job%deadline, start)
-        call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(survey%keymap%n)//', on '// &
-                     Str(role%nworkers)//' worker(s)'//Groups(role%groups%ranks))
-      end if
-    end if
+    if (role%master) call Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
     if (exit_status == 0) call host_catch_signals()
     options%shots_per_gpu = job%shots_per_gpu
     options%gpu_memory = 1.0e9_dp*job%gpu_memory
@@ -112,6 +79,54 @@ contains
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
+
+  !> Rank 0 checks what the job needs, opens its output and tells what will be done. `why`: of the ranks that share a shot; `start`
+  !> of the run and `deadline` [s].
+  subroutine Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
+    type(role_t), intent(in) :: role
+    class(physics_t), intent(in) :: physics
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: settings, why
+    real(dp), intent(in) :: start
+    type(survey_t), target, intent(inout) :: survey
+    type(store_t), target, intent(inout) :: store
+    real(dp), intent(inout) :: deadline
+    integer, intent(inout) :: exit_status
+    type(error_t), allocatable, intent(inout) :: error
+    type(gather_header_t) :: header
+    type(memory_t) :: memory
+    type(disk_t) :: disk
+    character(:), allocatable :: warning
+    if (.not. allocated(error)) call RefuseStopFile(job%output, error)
+    if (.not. allocated(error)) call MemoryNeed(survey, memory, role%groups%ranks > 1 .and. all(role%gpus))
+    if (.not. allocated(error)) then
+      call MemoryCheck(memory, role%nodes, warning, error)
+      call GroupAdvise(survey, role%nodes, error)
+    end if
+    if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
+    if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
+    if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
+                                               BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks), &
+                                               survey%keymap)
+    if (allocated(error)) then
+      call LogError(error%message)
+      exit_status = 1
+    else
+      call RecordKeep(job%output, physics%program, settings)
+      call SurveyLog(survey)
+      if (why /= '') call LogInfo('group    '//why)
+      call LogLines(role%map, .false.)
+      call LogLines(role%warnings, .true.)
+      call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
+      call LogLines('disk     '//DiskText(disk, job%output, physics%pictures), .false.)
+      if (warning /= '') call LogWarn(warning)
+      call WarnOfSnapshots(survey, store, job%output)
+      call WarnOfDisk(survey, store, job%output)
+      deadline = DeadlineFind(job%deadline, start)
+      call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(survey%keymap%n)//', on '// &
+                   Str(role%nworkers)//' worker(s)'//Groups(role%groups%ranks))
+    end if
+  end subroutine Prepare
 
   !> Rank 0 finds how many ranks share a shot, `why` tells the reason, and all take their places in such groups. Fails on all where
   !> no group holds the largest shot, and rank 0 knows why. `broken`: a rank died meanwhile. Collective over all ranks.

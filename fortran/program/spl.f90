@@ -17,7 +17,7 @@ module spl_m
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use parameter_manual_m, only: TableCompletion
-  use text_m, only: CString, Join, NearestName, Str
+  use text_m, only: CString, Join, NearestName
   use usage_m, only: BuildText, Manual, option_list, SelfDescription, verbs, VerbWords
   use verify_m, only: Verify
   use version_m, only: VersionText

@@ -41,30 +41,9 @@ contains
       call Within('rank', m%n(1), 1_i8, most, why)
       call Within('process', m%n(2), 0_i8, most, why)
     case (MSG_SHOT)
-      call OfShot(m, why)
-      call Within('receivers', m%n(3), 1_i8, most, why)
-      call Fits('positions', Length(m), [4_i8, m%n(3)], why)
-      call Within('cells of the window along x', m%n(5), 0_i8, most, why)
-      call Within('cells of the window along y', m%n(6), 0_i8, most, why)
-      call Within('cells of the window along z', m%n(7), 0_i8, most, why)
-      call Within('parts of the medium', m%n(8), 0_i8, most, why)
-      if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
-      if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
-      if (why == '') call Places(m%places(:3*m%n(3)), why)
-      if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
+      call OfPositions(m, why)
     case (MSG_MODEL)
-      call OfShot(m, why, to_master)
-      if (to_master .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
-      call Inside('first cell along x', m%n(3), m%n(7), why)
-      call Inside('first cell along y', m%n(4), m%n(8), why)
-      call Inside('first cell along z', m%n(5), m%n(9), why)
-      if (to_master) then
-        call Within('memory', m%n(6), 0_i8, most, why)
-        call Within('bytes of memory', m%n(10), 0_i8, huge(1_i8), why)
-        if (m%n(10) > 0 .and. .not. allocated(m%text)) why = 'the name of memory is missing'
-      end if
-      if (to_master .or. why /= '') return
-      call Fits('samples', Fields(m), [m%n([7, 9, 8]) - m%n([3, 5, 4]) + 1, m%n(6)], why)
+      call OfModel(m, why, nshots)
     case (MSG_MEMORY)
       if (to_master) then
         call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
@@ -75,20 +54,7 @@ contains
       end if
       call Within('number', m%n(2), 1_i8, most, why)
     case (MSG_GATHER)
-      call OfShot(m, why)
-      call Within('steps', m%n(6), 0_i8, most, why)
-      call Within('memory', m%n(7), 0_i8, most, why)
-      if (m%n(7) > 0 .and. .not. associated(m%lent)) why = 'its traces lie in memory that is not known here'
-      call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
-      call Fits('samples', Fields(m), m%n(3:5), why)
-      if (to_master) call FromWorker(m, nworkers, nshots, why)
-      if (.not. all(Finite(m%x(1:5)))) why = 'a number of the shot that is none'
-      if (why == '') call Places(m%places, why)
-      if (.not. allocated(m%text)) then
-        why = 'the device is missing'
-      else if (index(m%text, achar(10)) == 0) then
-        why = 'the device is missing'
-      end if
+      call OfGather(m, why, nworkers, nshots)
     case (MSG_SNAPS)
       call OfShot(m, why)
       call Fits('samples', Fields(m), m%n(3:5), why)
@@ -109,17 +75,7 @@ contains
     case (MSG_DROP)
       call Within('record', m%n(1), 1_i8, most, why)
     case (MSG_START)
-      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
-      if (m%n(1) /= 0) return
-      call Within('further numbers', m%n(2), 0_i8, most, why)
-      if (why == '') call Fits('numbers', Length(m), [30 + m%n(2)], why)
-      call Within('samples of a fault', m%n(3), 0_i8, most, why)
-      if (Fields(m) < 1) why = 'the source is missing'
-      if (.not. allocated(m%text)) then
-        why = 'the variant is missing'
-      else if (index(m%text, achar(10)) == 0) then
-        why = 'the variant is missing'
-      end if
+      call OfStart(m, why)
     case (MSG_END)
       call Within('exit status', m%n(1), 0_i8, 255_i8, why)
     case (MSG_NONE, MSG_STOP, MSG_BEAT)
@@ -128,6 +84,81 @@ contains
       why = 'there is no such message'
     end select
   end function MessageProblem
+
+  !> A shot that is dealt, with its receivers and its window.
+  pure subroutine OfPositions(m, why)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    call OfShot(m, why)
+    call Within('receivers', m%n(3), 1_i8, most, why)
+    call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+    call Within('cells of the window along x', m%n(5), 0_i8, most, why)
+    call Within('cells of the window along y', m%n(6), 0_i8, most, why)
+    call Within('cells of the window along z', m%n(7), 0_i8, most, why)
+    call Within('parts of the medium', m%n(8), 0_i8, most, why)
+    if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
+    if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
+    if (why == '') call Places(m%places(:3*m%n(3)), why)
+    if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
+  end subroutine OfPositions
+
+  !> A piece of the medium, or the request for it, which comes with the number of shots.
+  pure subroutine OfModel(m, why, nshots)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    integer, intent(in), optional :: nshots
+    logical :: to_master
+    to_master = present(nshots)
+    call OfShot(m, why, to_master)
+    if (to_master .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+    call Inside('first cell along x', m%n(3), m%n(7), why)
+    call Inside('first cell along y', m%n(4), m%n(8), why)
+    call Inside('first cell along z', m%n(5), m%n(9), why)
+    if (to_master) then
+      call Within('memory', m%n(6), 0_i8, most, why)
+      call Within('bytes of memory', m%n(10), 0_i8, huge(1_i8), why)
+      if (m%n(10) > 0 .and. .not. allocated(m%text)) why = 'the name of memory is missing'
+    end if
+    if (to_master .or. why /= '') return
+    call Fits('samples', Fields(m), [m%n([7, 9, 8]) - m%n([3, 5, 4]) + 1, m%n(6)], why)
+  end subroutine OfModel
+
+  !> The traces of a shot; with numbers of workers and shots they come to the master.
+  pure subroutine OfGather(m, why, nworkers, nshots)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    integer, intent(in), optional :: nworkers, nshots
+    call OfShot(m, why)
+    call Within('steps', m%n(6), 0_i8, most, why)
+    call Within('memory', m%n(7), 0_i8, most, why)
+    if (m%n(7) > 0 .and. .not. associated(m%lent)) why = 'its traces lie in memory that is not known here'
+    call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
+    call Fits('samples', Fields(m), m%n(3:5), why)
+    if (present(nworkers) .and. present(nshots)) call FromWorker(m, nworkers, nshots, why)
+    if (.not. all(Finite(m%x(1:5)))) why = 'a number of the shot that is none'
+    if (why == '') call Places(m%places, why)
+    if (.not. HasLine(m)) why = 'the device is missing'
+  end subroutine OfGather
+
+  !> What the ranks are told before the first shot; nothing more where the job ends at once.
+  pure subroutine OfStart(m, why)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+    if (m%n(1) /= 0) return
+    call Within('further numbers', m%n(2), 0_i8, most, why)
+    if (why == '') call Fits('numbers', Length(m), [30 + m%n(2)], why)
+    call Within('samples of a fault', m%n(3), 0_i8, most, why)
+    if (Fields(m) < 1) why = 'the source is missing'
+    if (.not. HasLine(m)) why = 'the variant is missing'
+  end subroutine OfStart
+
+  !> The text of a message has the end of a line.
+  pure logical function HasLine(m)
+    type(message_t), intent(in) :: m
+    HasLine = allocated(m%text)
+    if (HasLine) HasLine = index(m%text, achar(10)) > 0
+  end function HasLine
 
   !> Films of a 3D shot: as many numbers as their shapes say, and three words each.
   pure subroutine Films(m, why)

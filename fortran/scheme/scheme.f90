@@ -1,9 +1,9 @@
 !> The numerical scheme of a survey, derived once from the job, the wavelet and the model, the same for every shot.
 module scheme_m
   use checked_m, only: Above, Below, Whole
-  use der_m, only: DerBand, DerLargestError, DerSumAbs, DerWeights
+  use der_m, only: DerBand, DerLargestError, DerWeights
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, sp
   use parameters_m, only: job_t
   use parcel_m, only: parcel_t
   use time_step_m, only: StabilityLimit

@@ -1,5 +1,5 @@
-!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0), from NetCDF
-!> (finite_fault_netcdf.f90) or from a plain text:
+!> Kinematic faults: many points, each with a moment tensor and its own history, from NetCDF (finite_fault_netcdf.f90) or from text
+!> (finite_fault_text.f90), SRF files (versions 1.0 and 2.0) or plain lines:
 !>
 !>     tensor X Y Z  MXX MYY MZZ MXY MXZ MYZ  T0 DT NT      metres from the shot's position, z down; N m; s
 !>     dc     X Y Z  STRIKE DIP RAKE M0       T0 DT NT      degrees; N m
@@ -21,17 +21,16 @@ module finite_fault_m
   use checked_m, only: Between, Whole
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
-  use moment_tensor_m, only: MomentNorm, MomentPlace, MomentTensor
+  use moment_tensor_m, only: MomentNorm
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
-  use text_m, only: Lower, Str
-  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextNumbers, TextOpen, TextWord
+  use text_m, only: Str
   implicit none
   private
   public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
-  public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
+  public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultAdd, FaultDone, FaultSound, fault_points, fault_why
 
-  integer, parameter :: points_most = 2000000, fault_points = points_most
+  integer, parameter :: fault_points = 2000000       !< points of a fault, at most
   integer(i8), parameter :: samples_most = 500000000_i8
   integer, parameter :: convention = 2            !< rule that histories are read by: a job goes on only under the same
 
@@ -68,36 +67,23 @@ module finite_fault_m
   real(dp), parameter :: slip_off = 0.01_dp   !< history and slip may differ by this part without a warning
   real(dp), parameter :: slip_digit = 5.1e-5_dp  !< [m], what SRF 1.0 rounds slips by
 
+  interface
+    ! --- finite_fault_text.f90
+
+    !> Reads a fault. `origin`: longitude and latitude [degrees] that are to lie at the shot's position, `azimuth` of the x axis
+    !> (see moment_tensor.f90); both matter to SRF files, azimuth to lines `dc` too. Every fault of the file is a sentence with its
+    !> line.
+    module subroutine FaultRead(path, origin, azimuth, fault, error)
+      character(*), intent(in) :: path
+      real(dp), intent(in) :: origin(2), azimuth
+      type(finite_fault_t), intent(out) :: fault
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FaultRead
+  end interface
+
 contains
 
-  !> Reads a fault. `origin`: longitude and latitude [degrees] that are to lie at the shot's position, `azimuth` of the x axis (see
-  !> moment_tensor.f90); both matter to SRF files, azimuth to lines `dc` too. Every fault of the file is a sentence with its line.
-  subroutine FaultRead(path, origin, azimuth, fault, error)
-    character(*), intent(in) :: path
-    real(dp), intent(in) :: origin(2), azimuth
-    type(finite_fault_t), intent(out) :: fault
-    type(error_t), allocatable, intent(inout) :: error
-    type(textfile_t) :: file
-    real(dp) :: version
-    logical :: ok
-    integer :: first, last
-    call TextOpen(file, path, 'fault file', error)
-    if (allocated(error)) return
-    call FaultBegin(fault)
-    if (.not. TextLine(file)) then
-      call Fail(error, 'fault file '//path//' holds no line: give SRF, or lines tensor or dc')
-      return
-    end if
-    if (TextWord(file, first, last)) call NumberOf(file%text(first:last), version, ok)
-    if (ok) then
-      call ReadSrf(file, Whole(version, -1, 1000), origin, azimuth, fault, error)
-    else
-      call ReadPlain(file, first, last, azimuth, fault, error)
-    end if
-    call FaultDone(fault, path, error)
-  end subroutine FaultRead
-
-  !> An empty fault, ready for PointAdd.
+  !> An empty fault, ready for FaultAdd.
   subroutine FaultBegin(fault)
     type(finite_fault_t), intent(inout) :: fault
     call Reserve(fault, 64, 1024)
@@ -123,243 +109,7 @@ contains
     call Cut(fault, fault%n, fault%start(fault%n + 1) - 1)
   end subroutine FaultDone
 
-  ! --- SRF ------------------------------------------------------------------------------------------------------------
-
-  subroutine ReadSrf(file, version, origin, azimuth, fault, error)
-    type(textfile_t), intent(inout) :: file
-    integer, intent(in) :: version
-    real(dp), intent(in) :: origin(2), azimuth
-    type(finite_fault_t), intent(inout) :: fault
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: first, last, i, n
-    if (version < 1 .or. version > 2) then
-      call Fail(error, 'fault file '//file%path//' is SRF version '//Str(version)//', known are 1.0 and 2.0')
-      return
-    end if
-    do while (TextLine(file))
-      if (.not. TextWord(file, first, last)) cycle
-      select case (Lower(file%text(first:last)))
-      case ('plane')
-        n = Count_(file, error)
-        do i = 1, 2*n
-          if (.not. TextLine(file)) call Fail(error, Here(file)//'the planes end too early')
-          if (allocated(error)) return
-        end do
-      case ('points')
-        n = Count_(file, error)
-        do i = 1, n
-          call ReadSrfPoint(file, origin, azimuth, fault, error)
-          if (allocated(error)) return
-        end do
-        if (version == 1) then                      ! has one block; files made by cutting longer ones go on with half a point
-          if (TextLine(file)) fault%unread = file%line
-          return
-        end if
-      case default
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where PLANE or POINTS must')
-      end select
-      if (allocated(error)) return
-    end do
-  end subroutine ReadSrf
-
-  !> Two lines and the samples of up to three directions of slip: along the rake, 90 degrees from it, opening.
-  !> Units of the file: cm2, cm, cm/s, cm/s and g/cm3.
-  subroutine ReadSrfPoint(file, origin, azimuth, fault, error)
-    type(textfile_t), intent(inout) :: file
-    real(dp), intent(in) :: origin(2), azimuth
-    type(finite_fault_t), intent(inout) :: fault
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: head(10), slip(7), xy(2), rigidity, m(6), made(3)
-    real(sp), allocatable :: rate(:)
-    integer :: found, d, nt, before, why
-    call Numbers(file, 8, head, found, error)
-    call Numbers(file, 7, slip, d, error)
-    if (allocated(error)) return
-    rigidity = 0
-    if (found >= 10) then
-      if (head(9) > 0 .and. head(10) > 0) rigidity = 1000*head(10)*(head(9)/100)**2
-    end if
-    if (.not. (head(8) > 0 .and. head(6) >= 0)) then
-      call Fail(error, Here(file)//'area '//Str(head(6))//' cm2 and interval '//Str(head(8))//' s must be above 0')
-      return
-    end if
-    xy = MomentPlace(head(1), head(2), origin(1), origin(2), azimuth)
-    fault%points = fault%points + 1
-    before = fault%n
-    why = no_slip
-    do d = 1, 3
-      nt = Whole(slip(2*d + 1), -1, 100000000)
-      call Samples(file, nt, rate, error)
-      if (allocated(error)) return
-      made(d) = 0.01_dp*head(8)*sum(real(rate, dp))
-      if (.not. any(abs(rate) > 0)) then
-        if (abs(slip(2*d)) > 0 .and. why == no_slip) why = no_history
-        cycle
-      end if
-      if (d == 3) then
-        call Fail(error, Here(file)//'the point opens (slip3): only slip along the fault can be modelled')
-        return
-      end if
-      why = no_area
-      if (.not. head(6) > 0) cycle
-      m = MomentTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
-      if (rigidity > 0) m = rigidity*m
-      call PointAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
-    end do
-    if (fault%n == before) fault%dropped(why) = fault%dropped(why) + 1
-    if (head(6) > 0) call Compare(fault, 0.01_dp*slip(2:6:2), made)
-  end subroutine ReadSrfPoint
-
-  !> Keeps what point fault%points makes of its slips [m], where that is more than a hundredth off.
-  pure subroutine Compare(fault, told, made)
-    type(finite_fault_t), intent(inout) :: fault
-    real(dp), intent(in) :: told(3), made(3)
-    real(dp) :: off(3)
-    integer :: d
-    off = 0
-    where (abs(made - told) > max(slip_off*abs(told), slip_digit)) off = abs(made - told)/max(abs(made), abs(told))
-    d = maxloc(off, 1)
-    if (.not. off(d) > 0) return
-    fault%differ = fault%differ + 1
-    if (fault%worst > 0) then
-      if (off(d) <= abs(fault%made - fault%told)/max(abs(fault%made), abs(fault%told))) return
-    end if
-    fault%worst = fault%points
-    fault%told = told(d)
-    fault%made = made(d)
-  end subroutine Compare
-
-  ! --- plain text -----------------------------------------------------------------------------------------------------
-
-  !> The first word of the first line is read already.
-  subroutine ReadPlain(file, first, last, azimuth, fault, error)
-    type(textfile_t), intent(inout) :: file
-    integer, intent(inout) :: first, last
-    real(dp), intent(in) :: azimuth
-    type(finite_fault_t), intent(inout) :: fault
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: v(12), m(6)
-    real(sp), allocatable :: rate(:)
-    character(:), allocatable :: kind
-    integer :: n, found
-    do
-      kind = Lower(file%text(first:last))
-      if (kind /= 'tensor' .and. kind /= 'dc') then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where tensor or dc must, or an SRF version')
-        return
-      end if
-      n = merge(12, 10, kind == 'tensor')
-      call RestOfLine(file, n, v, found, error)
-      if (allocated(error)) return
-      if (.not. (v(n - 1) > 0 .and. v(n) >= 1 .and. v(n) <= 1.0e8_dp)) then
-        call Fail(error, Here(file)//'DT = '//Str(v(n - 1))//' s must be above 0, NT = '//Str(v(n))//' 1 or more')
-        return
-      end if
-      if (kind == 'tensor') then
-        m = v(4:9)
-      else
-        m = v(7)*MomentTensor(v(4), v(5), v(6), azimuth)
-      end if
-      call Samples(file, Whole(v(n)), rate, error)
-      call FaultTake(fault, v(1:3), m, v(n - 2), v(n - 1), rate, error)
-      if (allocated(error)) return
-      if (.not. TextLine(file)) return
-      if (.not. TextWord(file, first, last)) return
-    end do
-  end subroutine ReadPlain
-
-  ! --- pieces of both -------------------------------------------------------------------------------------------------
-
-  function Here(file) result(s)
-    type(textfile_t), intent(in) :: file
-    character(:), allocatable :: s
-    s = 'fault file '//file%path//', line '//Str(file%line)//': '
-  end function Here
-
-  !> The number after PLANE or POINTS.
-  integer function Count_(file, error) result(n)
-    type(textfile_t), intent(inout) :: file
-    type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: value
-    integer :: first, last
-    logical :: ok
-    ok = TextWord(file, first, last)
-    if (ok) call IntegerOf(file%text(first:last), value, ok)
-    n = 0
-    if (ok) ok = value >= 0 .and. value <= points_most
-    if (ok) n = Whole(value)
-    if (.not. ok) call Fail(error, Here(file)//'how many follow? give a number of 0 .. '//Str(points_most))
-  end function Count_
-
-  !> The next line: at least `least` numbers, at most size(v) are taken.
-  subroutine Numbers(file, least, v, found, error)
-    type(textfile_t), intent(inout) :: file
-    integer, intent(in) :: least
-    real(dp), intent(out) :: v(:)
-    integer, intent(out) :: found
-    type(error_t), allocatable, intent(inout) :: error
-    found = 0
-    v = 0
-    if (allocated(error)) return
-    if (.not. TextLine(file)) then
-      call Fail(error, Here(file)//'the file ends in the midst of a point')
-      return
-    end if
-    call RestOfLine(file, least, v, found, error)
-  end subroutine Numbers
-
-  subroutine RestOfLine(file, least, v, found, error)
-    type(textfile_t), intent(inout) :: file
-    integer, intent(in) :: least
-    real(dp), intent(out) :: v(:)
-    integer, intent(out) :: found
-    type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: bad
-    call TextNumbers(file, v, found, bad, 1.0e30_dp)
-    if (bad /= '') then
-      call Fail(error, Here(file)//bad//' is no number up to 1e30')
-    else if (found < least) then
-      call Fail(error, Here(file)//Str(found)//' numbers, '//Str(least)//' must stand here')
-    end if
-  end subroutine RestOfLine
-
-  !> nt numbers on the lines that follow.
-  subroutine Samples(file, nt, rate, error)
-    type(textfile_t), intent(inout) :: file
-    integer, intent(in) :: nt
-    real(sp), allocatable, intent(out) :: rate(:)
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: value
-    integer :: first, last, n
-    logical :: ok
-    if (allocated(error)) return
-    if (nt < 0) then
-      call Fail(error, Here(file)//Str(nt)//' samples: give 0 or more')
-    else if (nt > len(file%text) - file%next + 1000000) then         ! no memory for what cannot be there
-      call Fail(error, Here(file)//'the file ends before the '//Str(nt)//' samples of a point: is it cut short?')
-    end if
-    if (allocated(error)) return
-    allocate (rate(nt))
-    n = 0
-    do while (n < nt)
-      if (.not. TextLine(file)) then
-        call Fail(error, Here(file)//'the file ends after '//Str(n)//' of '//Str(nt)//' samples of a point')
-        return
-      end if
-      do while (TextWord(file, first, last))
-        call NumberOf(file%text(first:last), value, ok)
-        if (ok) ok = abs(value) < 1.0e30_dp
-        if (ok .and. n == nt) then
-          call Fail(error, Here(file)//'more samples than the '//Str(nt)//' announced')
-        else if (.not. ok) then
-          call Fail(error, Here(file)//Shown(file%text(first:last))//' is no sample of a history')
-        end if
-        if (allocated(error)) return
-        n = n + 1
-        rate(n) = real(value, sp)
-      end do
-    end do
-  end subroutine Samples
+  ! --- points ---------------------------------------------------------------------------------------------------------
 
   !> One more point of a file that tells tensors [N m]; `rate`: its samples. It is only counted where it does nothing.
   subroutine FaultTake(fault, x, m, t0, dt, rate, error)
@@ -371,7 +121,7 @@ contains
     if (allocated(error)) return
     fault%points = fault%points + 1
     if (any(abs(rate) > 0) .and. any(abs(m) > 0)) then
-      call PointAdd(fault, x, m, .false., t0, dt, rate, error)
+      call FaultAdd(fault, x, m, .false., t0, dt, rate, error)
     else
       why = merge(no_moment, no_slip, any(abs(rate) > 0))
       fault%dropped(why) = fault%dropped(why) + 1
@@ -379,7 +129,7 @@ contains
   end subroutine FaultTake
 
   !> Describes point fault%points; `rate`: its samples.
-  subroutine PointAdd(fault, x, m, potency, t0, dt, rate, error)
+  subroutine FaultAdd(fault, x, m, potency, t0, dt, rate, error)
     type(finite_fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt
     logical, intent(in) :: potency
@@ -395,8 +145,8 @@ contains
       return
     end if
     at = fault%start(fault%n + 1)
-    if (fault%n >= points_most .or. int(at, i8) + size(rate) > samples_most) then
-      call Fail(error, 'the fault has more than '//Str(points_most)//' points or '//Str(samples_most)//' samples')
+    if (fault%n >= fault_points .or. int(at, i8) + size(rate) > samples_most) then
+      call Fail(error, 'the fault has more than '//Str(fault_points)//' points or '//Str(samples_most)//' samples')
       return
     end if
     call Reserve(fault, fault%n + 1, at + size(rate))
@@ -410,7 +160,7 @@ contains
     fault%start(fault%n + 1) = at + size(rate)
     fault%area(fault%n) = FaultArea(rate, dt)
     fault%point(fault%n) = fault%points
-  end subroutine PointAdd
+  end subroutine FaultAdd
 
   !> Integral of a history.
   pure real(dp) function FaultArea(rate, dt)

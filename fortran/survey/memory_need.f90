@@ -4,7 +4,7 @@ module memory_need_m
   use error_m, only: error_t, Fail
   use journal_m, only: JournalMemory
   use keymap_m, only: KeymapBytes
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use node_memory_m, only: node_t
   use scheme_m, only: scheme_t
   use solver_m, only: solver_t

@@ -3,7 +3,7 @@ module subdomain_m
   use text_m, only: Str
   implicit none
   private
-  public :: cuts_t, CutsEven, CutsPiece, CutsPlace, CutsBeside, CutsOwner, CutsWords
+  public :: cuts_t, CutsEven, CutsPiece, CutsBeside, CutsWords
 
   type :: cuts_t
     integer :: parts(3) = 1                   !< pieces along x, y, z
@@ -60,20 +60,6 @@ contains
     beside = 0
     if (place(a) >= 1 .and. place(a) <= cuts%parts(a)) beside = NumberOf(cuts, place)
   end function CutsBeside
-
-  !> The piece that a cell belongs to.
-  pure integer function CutsOwner(cuts, cell) result(piece)
-    type(cuts_t), intent(in) :: cuts
-    integer, intent(in) :: cell(3)
-    integer :: place(3), a
-    do a = 1, 3
-      place(a) = 1
-      do while (place(a) < cuts%parts(a) .and. cell(a) > cuts%last(place(a), a))
-        place(a) = place(a) + 1
-      end do
-    end do
-    piece = NumberOf(cuts, place)
-  end function CutsOwner
 
   !> '2x1x2, pieces of 40 x 80 x 40 to 44 x 80 x 40 cells': the smallest and the largest.
   pure function CutsWords(cuts) result(words)

@@ -18,7 +18,7 @@ module checkpoint_m
   use files_m, only: FileExists
   use group_m, only: group_t, GroupTell
   use host_c, only: host_memory, host_seconds
-  use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use sides_m, only: SidePath
   use solver_m, only: time_position_t, solver_t
@@ -28,7 +28,7 @@ module checkpoint_m
   implicit none
   private
   public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointSweep
-  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerWait, CheckpointerDrop
+  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerDrop
   public :: CheckpointerEnd, CheckpointerDue, CheckpointerSettle
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading

@@ -44,11 +44,44 @@ contains
     type(worker_options_t), intent(in) :: options
     type(job_end_t), intent(out) :: job_end
     type(worker_t), allocatable, target :: worker
-    type(message_t) :: message
     character(:), allocatable :: said
     integer :: i
     logical :: computing
     allocate (worker)
+    call SetUp(worker, role, link, mold, scheme, options)
+    do while (WorkerOpen(worker))
+      call WorkerReceive(worker)
+      do i = 1, size(worker%active)
+        computing = any(worker%active(i)%state == [LOOPING, MODELLED])
+        call Turn(worker, worker%active(i), i)
+        if (computing .and. worker%gpu) call TurnBetweenShots(worker)
+      end do
+    end do
+    do i = 1, size(worker%active)
+      call worker%active(i)%solver%free()
+    end do
+    call CheckpointerEnd(worker%checkpointer, said)
+    if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
+    if (.not. worker%job_over) call Bye(worker)
+    worker%said_bye = .true.
+    do while (.not. (worker%job_over .or. associated(link%listener)))
+      call WorkerReceive(worker)
+    end do
+    call LenderEnd(worker%lender)
+    job_end = worker%job_end
+    call GroupFree(worker%group, job_end%broken)
+  end subroutine WorkerRun
+
+  !> Makes a worker, which then tells the master that it is there.
+  subroutine SetUp(worker, role, link, mold, scheme, options)
+    type(worker_t), target, intent(inout) :: worker
+    type(role_t), intent(in) :: role
+    type(link_t), target, intent(inout) :: link
+    class(solver_t), intent(in) :: mold
+    class(scheme_t), intent(in) :: scheme
+    type(worker_options_t), intent(in) :: options
+    type(message_t) :: message
+    integer :: i
     worker%role = role
     worker%link => link
     worker%options = options
@@ -79,28 +112,7 @@ contains
       call LenderAsk(worker%lender, message)
       call WorkerAnnounce(worker, message)
     end if
-    do while (WorkerOpen(worker))
-      call WorkerReceive(worker)
-      do i = 1, size(worker%active)
-        computing = any(worker%active(i)%state == [LOOPING, MODELLED])
-        call Turn(worker, worker%active(i), i)
-        if (computing .and. worker%gpu) call TurnBetweenShots(worker)
-      end do
-    end do
-    do i = 1, size(worker%active)
-      call worker%active(i)%solver%free()
-    end do
-    call CheckpointerEnd(worker%checkpointer, said)
-    if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
-    if (.not. worker%job_over) call Bye(worker)
-    worker%said_bye = .true.
-    do while (.not. (worker%job_over .or. associated(link%listener)))
-      call WorkerReceive(worker)
-    end do
-    call LenderEnd(worker%lender)
-    job_end = worker%job_end
-    call GroupFree(worker%group, job_end%broken)
-  end subroutine WorkerRun
+  end subroutine SetUp
 
   !> While a GPU computes, lets shots go on that wait for no time steps: they need not wait until all others have had their turn.
   subroutine TurnBetweenShots(worker)

@@ -10,7 +10,6 @@ module worker_receive_m
   use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, LinkBusy, &
                         message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, LinkReceive, Rest
-  use roles_m, only: role_t
   use active_shot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use text_m, only: Str
   use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers

@@ -5,7 +5,7 @@ module worker_type_m
   use group_m, only: group_t
   use kinds_m, only: dp
   use lent_memory_m, only: lender_t, LenderReturn
-  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_MEMORY, MSG_NONE, MSG_NOTE, MSG_PROGRESS, LinkSend
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_MEMORY, MSG_NOTE, MSG_PROGRESS, LinkSend
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use active_shot_m, only: HAVE_SHOT, WAIT_MODEL, active_shot_t

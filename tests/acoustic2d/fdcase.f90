@@ -11,7 +11,7 @@ module fdcase_m
   use iso_c_binding, only: c_associated, c_char, c_float, c_int, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use pml_m, only: pml_shape_t, PmlProfile
-  use text_m, only: CString, FString, Str
+  use text_m, only: CString, FString
   implicit none
   private
   public :: case_t, result_t, CaseNew, CaseSource, CaseHandle, CaseSteps, CaseResult, CaseNative, CaseFortran

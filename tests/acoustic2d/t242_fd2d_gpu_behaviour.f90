@@ -6,8 +6,8 @@ program t242_fd2d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_need, fd2d_new, fd2d_receivers, fd2d_set_field, fd2d_tune
-  use fdcase_m, only: case_t, CaseFortran, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSigmaOnly, CaseSource, &
-                      CaseSteps, CountDifferent, result_t, SigmaDiffers, TracesDiffer
+  use fdcase_m, only: case_t, CaseFortran, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSigmaOnly, CaseSource, CaseSteps, CountDifferent, &
+                      result_t, TracesDiffer
   use fd2d_variants_m, only: fd2d_variants
   use fddouble_m, only: CaseDouble
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory

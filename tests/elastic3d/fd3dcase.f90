@@ -11,7 +11,7 @@ module fd3dcase_m
   use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
   use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
-  use iso_c_binding, only: c_associated, c_char, c_float, c_int, c_null_char, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use map3d_m, only: Map3dMake
   use text_m, only: CString, FString, Str

@@ -14,7 +14,7 @@ program t674_fd3d_core
                         Case3dPoints, Case3dResult, Case3dSource, Case3dSteps, kinds_of_sides, result3d_t, SidesName
   use gpu_m, only: GpuAsked
   use handle_c, only: handle_free, handle_load, handle_reset, handle_save, handle_state_size
-  use iso_c_binding, only: c_int, c_long_long, c_ptr
+  use iso_c_binding, only: c_long_long, c_ptr
   use kinds_m, only: dp, sp
   use text_m, only: Str
   implicit none

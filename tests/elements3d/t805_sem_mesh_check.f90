@@ -1,9 +1,9 @@
 !> Sound meshes pass; a broken one of each kind is refused with the element and the place.
 program t805_sem_mesh_check
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp
-  use mesh_case_m, only: AnySeed, BoxMesh, Chance, MixMesh
+  use mesh_case_m, only: AnySeed, BoxMesh, MixMesh
   use mesh_check_m, only: MeshCheck
   use mesh_m, only: mesh_t
   use text_m, only: Str

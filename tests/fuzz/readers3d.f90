@@ -12,7 +12,7 @@ module readers3d_m
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
   use mesh_m, only: mesh_t, MeshOrder, MeshSort
-  use readerparts_m, only: Contradiction, Put, refused, taken, Verdict
+  use readerparts_m, only: Contradiction, Put, taken, Verdict
   implicit none
   private
   public :: Exodus, Fault, Layers

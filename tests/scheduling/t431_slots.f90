@@ -7,7 +7,7 @@ module pretended_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
-  use shot_messages_m, only: GatherFrom, ModelFrom, ShotFrom, ShotMessage, VerdictMessage, WindowMessage
+  use shot_messages_m, only: GatherFrom, ModelFrom, ShotMessage, VerdictMessage, WindowMessage
   use protocol_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t

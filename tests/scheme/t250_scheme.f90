@@ -5,9 +5,7 @@ program t250_scheme
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use scene_m, only: scene_t, SceneNew, SceneScheme
-  use scheme_m, only: SchemeDerive
   use fd2d_stability_m, only: StabilityCheck
-  use time_step_m, only: StabilityLimit
   use fd2d_eigenvalue_m, only: EigenvalueBound, EigenvalueLargest
   use fd2d_engine_m, only: fd2d_grid_t
   use text_m, only: Str

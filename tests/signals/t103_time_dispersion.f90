@@ -1,6 +1,6 @@
 !> Time dispersion is taken out of traces and put into the source: waves along a line and oscillators stepped by leap-frog.
 program t103_time_dispersion
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use parameters_m, only: job_t

@@ -1,7 +1,7 @@
 !> The GPU to test on, or a SKIP that says why there is none, a failure where NEED_GPU=1 promises one; and the variants to test.
 module gpu_m
   use check_m, only: Claim, Skip
-  use device_c, only: device_count, device_name, device_use, device_why
+  use device_c, only: device_count, device_use, device_why
   use error_m, only: error_t, FailFromC
   use iso_c_binding, only: c_char, c_null_char
   use parameter_table_m, only: SplitList

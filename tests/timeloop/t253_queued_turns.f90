@@ -13,7 +13,6 @@ program t253_queued_turns
   use kinds_m, only: dp, i8, sp
   use queued_m, only: book_t, queue2d_t, queue3d_t
   use scene_m, only: scene_t, SceneMedium, SceneNew, SceneScheme, SceneSolid
-  use scheme_m, only: scheme_t
   use solver_m, only: time_position_t, solver_t
   use text_m, only: Str
   implicit none

@@ -14,7 +14,7 @@ program fd3d_pieces_bench
   use, intrinsic :: iso_fortran_env, only: output_unit
   use error_m, only: error_t
   use fd3d_m, only: fd3d_t
-  use group_m, only: group_t, GroupAgree, GroupFree, GroupNew, GroupShotBegins
+  use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
   use host_c, only: host_seconds
   use kinds_m, only: dp, sp
   use parameter_table_m, only: SplitList

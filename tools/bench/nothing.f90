@@ -2,7 +2,7 @@
 module nothing_m
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t

@@ -1,5 +1,5 @@
 !> Memory of a GPU that a shot takes. Arguments stand in sem3d.f90.
-submodule(sem3d_m) sem3d_need
+submodule(sem3d_m) sem3d_gpu_memory
   use band_weights_m, only: band_points
   use elements_cut_m, only: touching
   use sem3d_engine_m, only: resident_all
@@ -69,4 +69,4 @@ contains
     grid%room = scheme%gpu_room
   end function Cube
 
-end submodule sem3d_need
+end submodule sem3d_gpu_memory

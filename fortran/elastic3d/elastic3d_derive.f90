@@ -1,0 +1,76 @@
+!> Derives the scheme of a survey: wavelet, source, attenuation, time step. Arguments stand in elastic3d.f90.
+submodule(elastic3d_m) elastic3d_derive
+  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticAuto, AnelasticFit, AnelasticStiffness, memory_words
+  use elastic3d_parameters_m, only: Elastic3dPieces
+  use finite_fault_m, only: FaultStart
+  use model3d_window_m, only: Model3dGrid
+  use partners_m, only: halo_auto, halo_host, halo_words
+  use quality_band_m, only: QualityBand
+  use scheme_m, only: SchemeDerive
+  use source3d_m, only: source_force, SourceDerive
+  use stairs_m, only: WantsNarrow
+  use wavelet_m, only: WaveletMake
+  implicit none
+
+contains
+
+  module procedure OwnWavelet
+    if (job%source /= 'fault') then
+      call WaveletMake(job, wavelet, error)
+      return
+    end if
+    if (.not. job%fmax > 0) call Fail(error, 'source=fault: give fmax [Hz], the highest frequency that must be right')
+    wavelet%name = 'histories of '//job%fault
+    wavelet%q = [1.0_dp]
+    wavelet%fpeak = 0.4_dp*job%fmax
+    wavelet%fmax = job%fmax
+    wavelet%fband = 1.5_dp*job%fmax
+  end procedure OwnWavelet
+
+  module procedure derive
+    real(dp) :: d(3), vmax
+    integer :: way
+    select type (scheme)
+    type is (scheme3d_t)
+      scheme%sponge = job%absorb == 'sponge'
+      scheme%periodic = job%sides == 'periodic'
+      scheme%one_way = job%bottom == 'one-way'
+      scheme%own%pgv = job%pgv
+      scheme%own%pgv_depth = job%pgv_depth
+      call Elastic3dPieces(job%decomposition, scheme%own%decomposition)
+      scheme%own%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
+      scheme%own%planes = job%snapshot_planes
+      scheme%own%fields = job%snapshot_fields
+      scheme%own%attenuates = self%earth%attenuates
+      scheme%own%qmin = self%earth%qmin
+      scheme%own%memory = AnelasticAuto(self%earth%qmin)
+      if (job%memory_variables /= 'auto') scheme%own%memory = findloc(memory_words == job%memory_variables, .true., 1)
+      call QualityBand(job, wavelet, scheme%own%q_band, scheme%own%q_ref)
+      call Model3dGrid(job, self%earth, d, error)
+      vmax = Fastest(self, scheme, error)
+      if (.not. allocated(error)) call SourceDerive(job, scheme%own%source, error)
+      if (allocated(error)) return
+      scheme%histories = scheme%own%source%kind == source_fault
+      if (scheme%histories) scheme%acts = FaultStart(scheme%own%source%fault)
+      if (scheme%own%source%kind == source_force) scheme%early = 0.5_dp
+      call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+      scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
+    end select
+  end procedure derive
+
+  !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
+  real(dp) function Fastest(self, scheme, error) result(v)
+    class(elastic3d_t), intent(in) :: self
+    type(scheme3d_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    type(anelastic_t) :: a
+    v = self%vmax
+    if (.not. scheme%own%attenuates .or. .not. scheme%own%qmin > 0 .or. allocated(error)) return
+    call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), scheme%own%memory, a, error)
+    if (scheme%own%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
+      Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
+    if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
+  end function Fastest
+
+end submodule elastic3d_derive

@@ -1,0 +1,121 @@
+!> Model and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elastic3d.f90.
+submodule(elastic3d_m) elastic3d_words
+  use anelastic_m, only: memory_coarse2001, memory_words
+  use faultwords_m, only: FaultLines
+  use finite_fault_m, only: FaultHash
+  use source3d_m, only: SourceNumbers, SourceWords
+  use version_m, only: VersionText
+  implicit none
+
+  character, parameter :: nl = new_line('a')
+  character(*), parameter :: narrow_words = 'differences along those of the sides have half-length 1 in them '// &
+                             '(layer_differences), as longer ones let slow waves grow at a sea floor with steps'
+
+contains
+
+  module procedure own_words
+    real(dp), allocatable :: x(:)
+    integer :: i
+    select type (scheme)
+    type is (scheme3d_t)
+      associate (c => scheme, j => job)
+        words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
+                Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
+        if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
+        if (c%own%narrow) words = words//' narrow'
+        if (c%own%source%kind == source_fault) then
+          words = words//' '//FaultHash(c%own%source%fault)
+          return
+        end if
+        allocate (x, source=SourceNumbers(c%own%source))
+        do i = 1, size(x)
+          words = words//' '//Str(x(i), 17)
+        end do
+      end associate
+    end select
+  end procedure own_words
+
+  module procedure describe
+    select type (scheme)
+    type is (scheme3d_t)
+      call list%add('title', 'Shot gathers modelled by 3D elastic finite differences')
+      call list%add('source', 'SplFd3dmod '//VersionText())
+      call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
+                    'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
+      call list%add('source_term', Acts(self, scheme))
+      if (scheme%own%narrow) call list%add('layer_differences', 'narrow')
+      call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
+      if (.not. scheme%own%attenuates) return
+      call list%add('band_of_constant_Q_Hz', scheme%own%q_band)
+      call list%add('smallest_Q', scheme%own%qmin)
+      call list%add('memory_variables', trim(memory_words(scheme%own%memory)))
+    end select
+  end procedure describe
+
+  !> Smallest Q, its band, and what the memory variables are and cost, as cells without layers have it (fd3d_cpu.c).
+  function Quality(scheme) result(words)
+    type(scheme3d_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    integer, parameter :: elastic = 12, both = 2, variables(3) = [6, 6, 36]        ! numbers of a cell
+    associate (s => scheme%own)
+      words = 'Q from '//Str(s%qmin, 4)//' on, constant from '//Str(s%q_band(1), 3)//' to '//Str(s%q_band(2), 3)// &
+              ' Hz; memory_variables='//trim(memory_words(s%memory))//': '//Str(4*(elastic + both + variables(s%memory)))// &
+              ' bytes a cell, '//Str(4*elastic)//' without attenuation'
+    end associate
+  end function Quality
+
+  !> Lines on the source, and on the moment that a fault releases.
+  function Acts(self, scheme) result(s)
+    class(elastic3d_t), intent(in) :: self
+    type(scheme3d_t), intent(in) :: scheme
+    character(:), allocatable :: s
+    s = SourceWords(scheme%own%source)
+    if (scheme%own%source%kind == source_fault) s = s//nl//FaultLines(scheme%own%source%fault, self%release)
+  end function Acts
+
+  module procedure log_lines
+    select type (scheme)
+    type is (scheme3d_t)
+      lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
+              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'
+      if (self%earth%on_disk) lines = lines//nl//'         more than rank 0 has memory for: parts are read from disk '// &
+                                      'as shots need them'
+      if (scheme%own%attenuates) lines = lines//nl//'quality  '//Quality(scheme)
+      if (scheme%own%narrow) lines = lines//nl//'layers   '//narrow_words
+      lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
+    end select
+  end procedure log_lines
+
+  module procedure plan_rows
+    select type (scheme)
+    type is (scheme3d_t)
+      associate (e => self%earth)
+        if (e%layers%n > 0) then
+          lines = 'model      '//Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m'
+        else
+          lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &
+                  Str(e%d(2))//' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '// &
+                  Str(e%low(2))//' .. '//Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m'
+        end if
+        lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
+                'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
+        if (e%attenuates) lines = lines//nl//'quality    '//Quality(scheme)
+        if (scheme%own%narrow) lines = lines//nl//'layers     '//narrow_words
+      end associate
+      lines = lines//nl//Labelled('source     ', Acts(self, scheme))
+    end select
+  end procedure plan_rows
+
+  !> The label before the first line, and as much room before the others.
+  pure function Labelled(label, lines) result(s)
+    character(*), intent(in) :: label, lines
+    character(:), allocatable :: s
+    integer :: i
+    s = label
+    do i = 1, len(lines)
+      s = s//lines(i:i)
+      if (lines(i:i) == nl) s = s//repeat(' ', len(label))
+    end do
+  end function Labelled
+
+end submodule elastic3d_words

@@ -1,0 +1,152 @@
+!> Derives the scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
+submodule(elements3d_m) elements3d_derive
+  use elements_cut_m, only: CutCan
+  use elements_dt_m, only: ElementsDt
+  use elements_m, only: degree, in_element, in_memory
+  use elements_make_m, only: ElementsSlowest
+  use elements_pictures_m, only: PictureSpacing
+  use elements_relax_m, only: ElementsUnrelax
+  use mesh_ground_m, only: from_level
+  use partners_m, only: halo_auto, halo_host, halo_words
+  use quality_band_m, only: QualityBand
+  use scheme_m, only: SchemeNew, SchemeTimes
+  use source3d_m, only: SourceDerive
+  use stress_relaxation_m, only: RelaxingMost
+  use zener_m, only: ZenerShares
+  implicit none
+
+  real(dp), parameter :: least_ppw = 4.5_dp           !< points per shortest wavelength with which waves are right to about 1 %
+  real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
+  real(dp), parameter :: most_relaxing = 0.95_dp      !< of a modulus
+  real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
+
+contains
+
+  module procedure derive
+    integer :: way
+    select type (scheme)
+    type is (elements_scheme_t)
+      call SourceDerive(job, scheme%source, error)
+      if (allocated(error)) return
+      ! y is 90 degrees to the left of x where z of the mesh points up
+      if (job%source == 'dc' .and. job%mesh_z == 'up') scheme%source%moment([4, 6]) = -scheme%source%moment([4, 6])
+      if (scheme%source%kind == source_force) scheme%early = 0.5_dp
+      call SchemeNew(scheme, job, wavelet)
+      scheme%vmin = self%vmin
+      scheme%vmax = self%vmax
+      scheme%attenuates = self%attenuates
+      call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
+      scheme%source_from = From(job%source_z)
+      scheme%receivers_from = From(job%receiver_z)
+      scheme%free_sides = self%counts%free
+      scheme%pgv = job%pgv
+      scheme%pgv_depth = job%pgv_depth
+      scheme%planes = job%snapshot_planes
+      scheme%fields = job%snapshot_fields
+      scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
+      scheme%sponge_width = job%sponge
+      scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
+      scheme%resident = (index('all    fields auto', job%resident) - 1)/7
+      if (scheme%attenuates) scheme%beside = RelaxingMost(SplitList(scheme%components), allocated(self%elements%tensor))
+      if (scheme%attenuates) call CheckQuality(self, scheme, error)
+      if (.not. allocated(error)) call Resolution(self, job, scheme, error)
+      scheme%spacing = job%snapshot_dx
+      if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
+      if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
+      call SchemeTimes(scheme, job, wavelet, error)
+      if (.not. allocated(error)) call CutCan(self%elements, job%group, error)
+    end select
+  end procedure derive
+
+  module procedure From
+    From = from_level
+    if (word == 'surface') From = from_surface
+    if (word == 'seafloor') From = from_seafloor
+  end procedure From
+
+  !> Fails where all of the modulus of a point, or more, would relax.
+  subroutine CheckQuality(self, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
+    real(dp) :: relaxes
+    relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
+    if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then
+      call Fail(error, 'Q = '//Str(self%least_q, 4)// &
+                ' of the bulk modulus or of mu is too small for memory_variables=coarse: of its '// &
+                'modulus '//Str(100*relaxes, 3)//' % would relax in all and '//Str(100*most_gain*relaxes, 3)// &
+                ' % at single points, '// &
+                'at most '//Str(100*most_relaxing)//' %; use memory_variables=all')
+    else if (relaxes >= most_relaxing) then
+      call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
+                ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
+                'a narrower band q_f1 .. q_f2')
+    end if
+  end subroutine CheckQuality
+
+  !> Points per shortest wavelength: four intervals of an element along its longest edge.
+  subroutine Resolution(self, job, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(elements_scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: edge, v
+    character(:), allocatable :: text
+    integer :: e
+    call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
+    scheme%elements = self%elements%n
+    scheme%per = self%elements%per
+    scheme%media = size(self%elements%rho, 1)
+    scheme%sum = (index('gather colour atomic', job%sum) - 1)/7
+    scheme%slowest = self%number(e)
+    scheme%dx = edge/degree
+    scheme%dy = scheme%dx
+    scheme%dz = scheme%dx
+    scheme%ppw = v/(scheme%fmax*scheme%dx)
+    if (scheme%ppw >= least_ppw) return
+    text = 'element '//Str(scheme%slowest)//' is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: with an edge of '// &
+           Str(edge, 4)//' m where v = '//Str(v, 5)//' m/s it has '//Str(scheme%ppw, 3)//' points per wavelength, and '// &
+           Str(least_ppw)//' keep waves right to about 1 %; use edges of at most '//Str(degree*v/(least_ppw*scheme%fmax), 4)// &
+           ' m there, or fmax = '//Str(degree*v/(least_ppw*edge), 4)//' Hz or lower'
+    if (scheme%ppw <= no_wave) then
+      call Fail(error, text//' (even dispersion=warn needs more than '//Str(no_wave)//' points per wavelength)')
+    else if (job%dispersion == 'warn') then
+      call SchemeWarn(scheme, text)
+    else
+      call Fail(error, text//'; dispersion=warn models all the same')
+    end if
+  end subroutine Resolution
+
+  subroutine TimeStep(self, job, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(elements_scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    type(elements_t), allocatable :: unrelaxed
+    real(dp) :: nyquist_limit, x(3)
+    integer :: e
+    if (scheme%attenuates) then
+      unrelaxed = self%elements
+      call ElementsUnrelax(unrelaxed, scheme%q_band, scheme%q_ref)
+      call ElementsDt(unrelaxed, scheme%dt_limit, e)
+      deallocate (unrelaxed)
+    else
+      call ElementsDt(self%elements, scheme%dt_limit, e)
+    end if
+    scheme%worst = self%number(e)
+    nyquist_limit = 0.28_dp/scheme%fmax                     ! as of finite differences (scheme.f90)
+    scheme%dt = job%dt
+    if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
+    x = sum(self%elements%corner(:, :8, e), 2)/8
+    if (scheme%dt > scheme%dt_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s, set by element '// &
+                Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m; use '// &
+                'dt=0 for the largest stable step')
+    else if (scheme%dt > nyquist_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
+                Str(nyquist_limit, 4)//' s')
+    end if
+  end subroutine TimeStep
+
+end submodule elements3d_derive

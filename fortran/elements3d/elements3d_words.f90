@@ -1,0 +1,102 @@
+!> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
+submodule(elements3d_m) elements3d_words
+  use mesh_blocks_m, only: BlockRows
+  use source3d_m, only: SourceNumbers, SourceWords
+  use version_m, only: VersionText
+  implicit none
+
+contains
+
+  module procedure own_words
+    real(dp), allocatable :: x(:)
+    integer :: i
+    words = ' '//job%mesh_z//' '//job%positions//' '//job%memory_variables//' '//Str(job%sponge, 12)
+    select type (scheme)
+    type is (elements_scheme_t)
+      words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
+              Str(scheme%q_ref, 12)
+      if (scheme%attenuates .and. any(scan(SplitList(scheme%components), 'ps') == 1)) words = words//' relaxed stress'
+      allocate (x, source=SourceNumbers(scheme%source))
+      do i = 1, size(x)
+        words = words//' '//Str(x(i), 17)
+      end do
+    end select
+    if (job%source_z /= 'level') words = words//' source_z '//job%source_z
+    if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
+  end procedure own_words
+
+  module procedure WindowWords
+    words = Str(self%elements%n)//' elements'
+  end procedure WindowWords
+
+  module procedure describe
+    select type (scheme)
+    type is (elements_scheme_t)
+      call list%add('title', 'Shot gathers modelled by spectral elements')
+      call list%add('source', self%program//' '//VersionText())
+      call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in '// &
+                    'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
+      if (allocated(self%elements%tensor)) call list%add('anisotropy', 'some blocks have 21 constants: s = c : strain - moment')
+      call list%add('source_term', SourceWords(scheme%source))
+      call list%add('axes', 'x and y of the mesh, z down')
+      if (.not. scheme%attenuates) return
+      call list%add('band_of_constant_Q_Hz', scheme%q_band)
+      call list%add('smallest_Q', self%least_q)
+    end select
+  end procedure describe
+
+  module procedure describe_scheme
+    select type (scheme)
+    type is (elements_scheme_t)
+      call list%add('points_per_shortest_wavelength', scheme%ppw)
+      call list%add('elements', scheme%elements)
+      call list%add('element_edges_m', [scheme%shortest, scheme%longest])
+      call list%add('time_step_s', scheme%dt)
+      call list%add('time_step_limit_s', scheme%dt_limit)
+      call list%add('time_steps', scheme%nt)
+      call list%add('time_of_first_step_s', scheme%t_start)
+      call list%add('time_dispersion_removed', Str(scheme%time_correction))
+      call list%add('positions', job%positions)
+      call list%add('mesh_z', job%mesh_z)
+    end select
+  end procedure describe_scheme
+
+  module procedure log_lines
+    select type (scheme)
+    type is (elements_scheme_t)
+      lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
+              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//'surface  '//Surfaces(self%counts)//nl// &
+              'acts     '//SourceWords(scheme%source)
+    end select
+  end procedure log_lines
+
+  function Surfaces(counts) result(words)
+    type(counts_t), intent(in) :: counts
+    character(:), allocatable :: words
+    words = Str(counts%free)//' sides are free, '//Str(counts%absorbs)//' absorb'
+    if (counts%unnamed > 0) words = words//'; '//Str(counts%unnamed)//' of them are in no side set of a name with free or abs: '// &
+                                    'those that look up are free, the rest absorb'
+    if (counts%contacts > 0) words = words//'; '//Str(counts%contacts)//' sides join fluid and solid'
+  end function Surfaces
+
+  module procedure plan_rows
+    select type (scheme)
+    type is (elements_scheme_t)
+      lines = 'model      '//self%sources//nl//'extent     x '//Str(self%low(1))//' .. '//Str(self%high(1))//' m, y '// &
+              Str(self%low(2))//' .. '//Str(self%high(2))//' m, z '//Str(self%low(3))//' .. '//Str(self%high(3))//' m'//nl// &
+              'surface    '//Surfaces(self%counts)//nl//'velocity   slowest wave '//Str(self%vmin)//' m/s, fastest '// &
+              Str(self%vmax)//' m/s'//nl//'density    '//Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl// &
+              Quality(self, scheme)//BlockRows(self%blocks, scheme%fmax)//nl//'source     '//SourceWords(scheme%source)
+    end select
+  end procedure plan_rows
+
+  function Quality(self, scheme) result(line)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    character(:), allocatable :: line
+    line = ''
+    if (scheme%attenuates) line = 'quality    Q from '//Str(self%least_q, 4)//' on, constant from '//Str(scheme%q_band(1), 3)// &
+                                  ' to '//Str(scheme%q_band(2), 3)//' Hz'//nl
+  end function Quality
+
+end submodule elements3d_words
