@@ -50,7 +50,7 @@ plan = run("plan", "par=job.par").stdout
 claim("188 of 200 shots are finished and kept, 12 are added" in plan, "plan tells that 188 are kept and 12 added")
 before = len(events("out.nc", "deal"))
 r = run("par=job.par", ranks=3)
-dealt = events("out.nc", "deal")[before:]
+dealt = set(events("out.nc", "deal")[before:])            # an idle worker may take one over that was dealt before
 claim(r.returncode == 0 and sorted(dealt) == [2 * (i + 1) for i in INFILL], f"twelve shots added to 188: {len(dealt)} are modelled, "
       f"exit status {r.returncode}")
 run("par=job.par", "output=once.nc")
