@@ -3,8 +3,8 @@
 !> Velocity along a contact jumps with the density, that across it bends where moduli differ. Weights over eight nodes read both as
 !> if they were smooth; pressure is smooth. Beside flat contacts, 0.1 to 3 cells away at 5 and 10 points per shortest wavelength,
 !> traces of velocity are off by at most some
-!>     along    1/2 |rho here/rho there - 1| exp(-1.3 d)
-!>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.3 d)
+!>     along    1/2 |rho here/rho there - 1| exp(-1.2 d)
+!>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.2 d)
 !> at d cells of size h, c the slower of both (t880). And what the grid lacks within some cells of a source (nearfield.f90) is that
 !> of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and half
 !> of the velocities (t208).
@@ -21,7 +21,7 @@ module contacts_near_m
   public :: contacts_near_t, ContactsShot, ContactsSay
 
   real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: what is less is not told
-  real(dp), parameter :: fade = 1.3_dp            !< a cell
+  real(dp), parameter :: fade = 1.2_dp            !< a cell
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
   real(dp), parameter :: bend = 1.5_dp*2*acos(-1.0_dp)
 
@@ -177,8 +177,8 @@ contains
     if (near%receivers%n > 0) &
       call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away//', of a contact, '// &
                 'the first of them '//near%receivers%first//': what is read between the nodes there is off by up to some '// &
-                Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is not, put them farther away from the contact, '// &
-                'or take a smaller spacing')
+                Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 5 %, put them farther away from '// &
+                'the contact, or take a smaller spacing')
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
                 'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid lacks next '// &
