@@ -16,6 +16,7 @@ module contacts_near_m
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
+  use told_receivers_m, only: told_receivers_t, ToldAdd
   implicit none
   private
   public :: contacts_near_t, ContactsShot, ContactsSay
@@ -32,16 +33,10 @@ module contacts_near_m
     real(dp) :: dense = 0                         !< half the jump of density nearer than a cell
   end type seen_t
 
-  !> So many receivers of a survey, the first of them in words, and the largest part by which one may be off.
-  type :: group_t
-    integer :: n = 0
-    character(:), allocatable :: first
-    real(dp) :: off = 0
-  end type group_t
-
   type :: contacts_near_t
     private
-    type(group_t) :: receivers, sources
+    type(told_receivers_t) :: receivers       !< near a contact
+    type(told_receivers_t) :: sources         !< of a source near one
   end type contacts_near_t
 
 contains
@@ -54,7 +49,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(seen_t) :: seen(2)
-    real(dp) :: off
+    real(dp) :: off, apart(size(shot%rx))
     logical :: vx, vz
     integer :: r
     vx = index(','//scheme%components//',', ',vx,') > 0
@@ -65,25 +60,19 @@ contains
         off = 0
         if (vx) off = max(off, seen(1)%bend, seen(2)%jump)
         if (vz) off = max(off, seen(1)%jump, seen(2)%bend)
-        if (off > off_most) call Add(near%receivers, r, off)
+        if (off > off_most) call ToldAdd(near%receivers, shot, r, off, .false.)
       end do
     end if
     if (.not. scheme%exact_positions) return
-    if (.not. any(Cells() <= near_most)) return
+    apart = hypot((shot%rx - shot%sx)/scheme%dx, (shot%rz - shot%sz)/scheme%dz)
+    if (.not. any(apart <= near_most)) return
     seen = Around(model, job, scheme, shot%sx, shot%sz)
     if (.not. maxval(seen%dense) > off_most) return
     do r = 1, size(shot%rx)
-      if (hypot((shot%rx(r) - shot%sx)/scheme%dx, (shot%rz(r) - shot%sz)/scheme%dz) <= near_most) &
-        call Add(near%sources, r, maxval(seen%dense))
+      if (apart(r) <= near_most) call ToldAdd(near%sources, shot, r, maxval(seen%dense), .false.)
     end do
 
   contains
-
-    !> From the source to its receivers.
-    pure function Cells()
-      real(dp) :: Cells(size(shot%rx))
-      Cells = hypot((shot%rx - shot%sx)/scheme%dx, (shot%rz - shot%sz)/scheme%dz)
-    end function Cells
 
     !> Where a receiver is modelled.
     pure real(dp) function Used(x, x0, d)
@@ -91,16 +80,6 @@ contains
       Used = x
       if (.not. scheme%exact_positions) Used = x0 + d*nint((x - x0)/d)
     end function Used
-
-    subroutine Add(group, r, off)
-      type(group_t), intent(inout) :: group
-      integer, intent(in) :: r
-      real(dp), intent(in) :: off
-      if (group%n == 0) group%first = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//' at x = '// &
-                                      Str(shot%rx(r), 9)//', z = '//Str(shot%rz(r), 9)//' m'
-      group%n = group%n + 1
-      group%off = max(group%off, off)
-    end subroutine Add
 
   end subroutine ContactsShot
 
