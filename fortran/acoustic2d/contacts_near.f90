@@ -154,15 +154,15 @@ contains
     character(:), allocatable :: away
     away = Str(reach*max(scheme%dx, scheme%dz), 4)//' m'
     if (near%receivers%n > 0) &
-      call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away//', of a contact, '// &
-                'the first of them '//near%receivers%first//': what is read between the nodes there is off by up to some '// &
-                Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 5 %, put them farther away from '// &
-                'the contact, or take a smaller spacing')
+      call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away// &
+                ', of a contact, the first of them '//near%receivers%first//': what is read between the nodes there is off by '// &
+                'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 5 %, put them '// &
+                'farther away from the contact, or take a smaller spacing')
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
-                'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid lacks next '// &
-                'to a source is that of an even medium, so pressure may be off by some 15 % and velocity by half; put the source '// &
-                away//' away from the contact, or take a smaller spacing')
+                'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
+                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by half; '// &
+                'put the source '//away//' away from the contact, or take a smaller spacing')
   end subroutine ContactsSay
 
 end module contacts_near_m

@@ -1,10 +1,10 @@
 !> Receivers of stress, strain and rotation beside a contact of rock, said before the first shot.
 !>
 !> What crosses a contact is continuous, what lies along it jumps by the ratio of moduli: weights over eight cells read it as if it
-!> were smooth. In layers of LOH.1, 0.1 to 4 cells from their contact, at 8 points per shortest S wavelength against a grid three
-!> times finer, traces are off by
+!> were smooth. At d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
-!> at d cells, three times that where parts nearly cancel; velocity by at most 3 % (t881). Beside fluids and air other weights do not reach across (fd3d_ground.f90).
+!> or so, three times that where parts nearly cancel; velocity by at most 3 % (README.md, t881). Beside fluids and air other weights
+!> do not reach across (fd3d_ground.f90).
 module stress_contacts_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
@@ -94,7 +94,8 @@ contains
     call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand within two cells, '// &
               Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock, the first of them '//told%first// &
               ': these jump there, and what is read between the cells is off by some '//Str(100*min(told%off, 1.0_dp), 2)// &
-              ' % and more; record velocity, which is within some 3 %, put them farther away from the contact, or take a smaller spacing')
+              ' % and more; record velocity, which is within some 3 %, put them farther away from the contact, or take a '// &
+              'smaller spacing')
   end subroutine StressContactsSay
 
 end module stress_contacts_m
