@@ -20,8 +20,8 @@ WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of stress, pressure, strain
 H, VS, TOP = 100.0, 2000.0, 1000.0
 CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 4), *rng.uniform(0.1, 2.6, 4), 4.5])
 KINDS = ("vx", "vy", "vz", "sxx", "syz", "exz", "wx", "p")
-BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": 2, "aperture": 400, "depth": 2600, "npml": 8, "top": "pml",
-        "source": "moment", "wavelet": "gauss", "sigma": 0.2, "delay": 1, "tmax": 1.8, "dt_out": 0.01, "dispersion": "warn",
+BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": 2, "aperture": 350, "depth": 2450, "npml": 8, "top": "pml",
+        "source": "moment", "wavelet": "gauss", "sigma": 0.2, "delay": 1, "tmax": 1.6, "dt_out": 0.01, "dispersion": "warn",
         "threads": 2, "overwrite": "y"}
 BASE.update({f"m{a}": f"{v:.4g}" for a, v in zip(("xx", "yy", "zz", "xy", "xz", "yz"), 1e17 * rng.uniform(-1, 1, 6))})
 
@@ -41,20 +41,23 @@ stiff = rng.uniform(1.2, 1.6)
 with open("two.layers", "w", encoding="ascii") as table:
     table.write(f"0 {2 * VS} {VS} 2400\n{TOP} {2 * VS * stiff} {VS * stiff} 2600\n")
 with open("near.stations", "w", encoding="ascii") as stations:
-    stations.writelines(f"{i + 1} {700 + 23 * i} {TOP + c * H:.6f} {400 - 31 * i}\n" for i, c in enumerate(CELLS))
+    stations.writelines(f"{i + 1} {450 + 19 * i} {TOP + c * H:.6f} {250 - 27 * i}\n" for i, c in enumerate(CELLS))
 with open("near.keymap", "w", encoding="ascii") as keymap:
-    keymap.write("spread near list near.stations\nshot 1 0 2100 near\n")
+    keymap.write("spread near list near.stations\nshot 1 0 2000 near\n")
 
 coarse, said = traces("coarse.nc", components=",".join(KINDS))
 fine, _ = traces("fine.nc", components=",".join(KINDS), dx=H / 3)
-off = np.array([100 * np.linalg.norm(a - b, axis=1) / np.linalg.norm(b, axis=1) for a, b in zip(coarse, fine)])
+size = np.linalg.norm(fine, axis=2)
+for alike in ([0, 1, 2], [3, 4, 7], [5, 6]):                 # velocity, stress, strain: one that nearly vanishes counts little
+    size[alike] = size[alike].max(0)
+off = 100 * np.linalg.norm(np.subtract(coarse, fine), axis=2) / size
 velocity, rest, near = off[:3].max(), off[3:].max(0), np.abs(CELLS) <= 2
 w = WORDS.search(said)
 n, first, most = (int(w[2]), int(w[3]), float(w[4])) if w else (0, 1, 0.0)
 claim(w and w[1] in run("plan", "par=job.par", f"components={','.join(KINDS)}", f"dx={H:g}", "output=x.nc").stdout, f"told by plan and run: {w and w[1]}")
-claim((rest > 15).sum() <= n <= near.sum() and near[first - 1] and rest[~near].max() < 15 and rest.max() < 5 * most,
-      f"vs 1 : {stiff:.2f}, stress, strain, rotation, p: {(rest > 15).sum()} of {len(CELLS)} receivers more than 15 % off, at most {rest.max():.1f} %; "
-      f"told: {n}, first {first}, {most:g} % and more, must be as many, a fifth of it, and at most the {near.sum()} within two cells (seed {SEED})")
+claim((rest > 20).sum() <= n <= near.sum() and near[first - 1] and rest[~near].max() < 20 and rest.max() < 3 * most,
+      f"vs 1 : {stiff:.2f}, stress, strain, rotation, p: {(rest > 20).sum()} of {len(CELLS)} receivers more than 20 % off, at most {rest.max():.1f} %; "
+      f"told: {n}, first {first}, {most:g} % and more, must be as many, a third of it, and at most the {near.sum()} within two cells (seed {SEED})")
 claim(velocity < 5, f"velocity there is at most {velocity:.1f} % off, bound 5 %")
 _, said = traces("v.nc", components="vx,vz", tmax=0.1)
 claim(not WORDS.search(said), "nothing is told of velocity")
