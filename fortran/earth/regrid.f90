@@ -25,6 +25,12 @@ module regrid_m
 
   real(dp), parameter :: least_part = 0.8_dp      !< of the least sample: a mean by weights of both signs is not below
 
+  integer, parameter :: pieces = 3                !< of the kernel, each a spacing wide, to each side
+  real(dp), parameter :: kernel(0:3, 0:2) = reshape([1.0_dp, 0.0_dp, -7/3.0_dp, 4/3.0_dp, 0.0_dp, -2/3.0_dp, 1.25_dp, -7/12.0_dp, &
+                                                     0.0_dp, 1/12.0_dp, -1/6.0_dp, 1/12.0_dp], [4, 3])   !< powers of s - j
+  real(dp), parameter :: begin(0:3) = [0/1.0_dp, 5/9.0_dp, 71/144.0_dp, 1/2.0_dp]        !< its integral from 0 to j
+  real(dp), parameter :: twice(0:3) = [0/1.0_dp, 67/180.0_dp, 107/120.0_dp, 25/18.0_dp]        !< and the integral of that
+
   !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
   type :: axis_t
     integer, allocatable :: first(:), count(:)   !< (n)
@@ -54,8 +60,8 @@ contains
     integer :: i, widest
     widest = 2
     if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
-    if (rule == 'cell' .and. widest > 2) widest = int(4*d_out/d_in) + 3
-    if (rule == 'lines') widest = int(4*d_out/d_in) + 4
+    if (rule == 'cell' .and. widest > 2) widest = int(2*pieces*d_out/d_in) + 3
+    if (rule == 'lines') widest = int(2*pieces*d_out/d_in) + 4
     allocate (axis%first(n), axis%count(n), axis%w(widest, n))
     axis%w = 0
     do i = 1, n
@@ -123,8 +129,8 @@ contains
       real(dp), intent(in) :: x, width
       real(dp) :: below, above
       integer :: j, at, last
-      axis%first(i) = min(max(nint(x - 2*width), 0), n_in - 1) + 1
-      last = min(max(nint(x + 2*width), 0), n_in - 1)
+      axis%first(i) = min(max(nint(x - pieces*width), 0), n_in - 1) + 1
+      last = min(max(nint(x + pieces*width), 0), n_in - 1)
       axis%count(i) = last - axis%first(i) + 2
       below = -0.5_dp
       do at = 1, axis%count(i)
@@ -141,8 +147,8 @@ contains
       real(dp), intent(in) :: x, width
       real(dp) :: below, above
       integer :: j, at, last
-      axis%first(i) = min(max(floor(x - 2*width), 0), n_in - 1) + 1
-      last = min(max(ceiling(x + 2*width), 0), n_in - 1)
+      axis%first(i) = min(max(floor(x - pieces*width), 0), n_in - 1) + 1
+      last = min(max(ceiling(x + pieces*width), 0), n_in - 1)
       axis%count(i) = last - axis%first(i) + 2
       below = -0.5_dp
       do at = 1, axis%count(i)
@@ -159,12 +165,13 @@ contains
   !> The integral of Keys' kernel from 0 to s.
   pure real(dp) function KeysBelow(s) result(total)
     real(dp), intent(in) :: s
-    real(dp) :: t
-    t = min(abs(s), 2.0_dp)
-    if (t < 1) then
-      total = t + t**3*(0.375_dp*t - 2.5_dp/3)
-    else
-      total = 0.5_dp + (2 - t)**3*(1/6.0_dp - (2 - t)*0.125_dp)
+    real(dp) :: x
+    integer :: j
+    total = 0.5_dp
+    if (abs(s) < pieces) then
+      j = int(abs(s))
+      x = abs(s) - j
+      total = begin(j) + x*(kernel(0, j) + x*(kernel(1, j)/2 + x*(kernel(2, j)/3 + x*kernel(3, j)/4)))
     end if
     total = sign(total, s)
   end function KeysBelow
@@ -172,14 +179,15 @@ contains
   !> The integral of KeysBelow from 0 to s.
   pure real(dp) function KeysTwice(s) result(total)
     real(dp), intent(in) :: s
-    real(dp) :: t
-    t = min(abs(s), 2.0_dp)
-    if (t < 1) then
-      total = t**2/2 + t**4*(0.075_dp*t - 2.5_dp/12)
+    real(dp) :: x
+    integer :: j
+    if (abs(s) < pieces) then
+      j = int(abs(s))
+      x = abs(s) - j
+      total = twice(j) + x*(begin(j) + x*(kernel(0, j)/2 + x*(kernel(1, j)/6 + x*(kernel(2, j)/12 + x*kernel(3, j)/20))))
     else
-      total = 11/30.0_dp + 0.5_dp*(t - 1) + (1 - (2 - t)**4)/24 - (1 - (2 - t)**5)/40
+      total = twice(pieces) + 0.5_dp*(abs(s) - pieces)
     end if
-    total = total + 0.5_dp*(abs(s) - t)
   end function KeysTwice
 
   !> So many places for each sample of spacing `own` show to a grid of spacing d what lies between samples: what a wave sees is no
