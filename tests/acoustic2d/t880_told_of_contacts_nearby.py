@@ -76,7 +76,7 @@ def media():
 
 
 seen = 0
-for _ in range(9):
+for _ in range(6):
     case = Case(media(), rng.uniform(-3, 3, CHANNELS), AWAY, rng.uniform(250, 600, CHANNELS))
     off = case.errors()
     p, worst = off[0].max(), off[1:].max(0)
