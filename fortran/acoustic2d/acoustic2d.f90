@@ -37,7 +37,7 @@ module acoustic2d_m
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
-    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn
+    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, grid_words
     procedure :: check_pictures
@@ -268,6 +268,16 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
+
+  !> Media that are means over three cells to each side: an output that was begun with two has others.
+  function own_words(self, job, scheme) result(words)
+    class(acoustic2d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    words = ''
+    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' six points'
+  end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 
