@@ -10,7 +10,7 @@
 !>              spacings to each side, which keeps what grows with the second and third power of the distance: a contact anywhere
 !>              between nodes becomes a step whose wavenumbers are right as far as a wave of some points per wavelength sees them
 !>              (Mittet 2017, Geophysics 82, T335-T355, on steps of limited band). Reflections are a third less wrong than with
-!>              his kernel of four points, and four times less than with the mean over a cell. At a step the kernel overshoots
+!>              his kernel of four points, which made half the error of the mean over a cell. At a step the kernel overshoots
 !>              by 5.6 % of it; that is cut where it would make a cell stiffer or lighter than 1/`least_part` of its samples, so
 !>              that the time step need not shrink. Where both spacings agree this is the same as `average`.
 !> or, with density at the nodes as it is, velocities
