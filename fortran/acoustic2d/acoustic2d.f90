@@ -4,6 +4,7 @@ module acoustic2d_m
   use acoustic2d_trial_m, only: TrialFiles, TrialJob, TrialWave
   use attributes_m, only: attributes_t
   use checked_m, only: Below, Whole
+  use contacts_near_m, only: contacts_near_t, ContactsSay, ContactsShot
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_grid_t
   use fd2d_m, only: fd2d_t
@@ -30,12 +31,13 @@ module acoustic2d_m
 
   type, extends(physics_t) :: acoustic2d_t
     type(model_t) :: model
+    type(contacts_near_t) :: near             !< receivers and sources too close to a contact, as the shots are looked at
   contains
     procedure :: introduce
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
-    procedure :: derive, window => WindowOf, velocity, silent
+    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, grid_words
     procedure :: check_pictures
@@ -80,6 +82,7 @@ contains
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(ranges_t) :: ranges
+    self%near = contacts_near_t()
     call ModelRead(job, self%model, error)
     if (allocated(error)) return
     associate (m => self%model)
@@ -236,6 +239,24 @@ contains
     end function Sample
   end function velocity
 
+  subroutine check_shot(self, job, scheme, shot, window, error)
+    class(acoustic2d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call ContactsShot(self%near, self%model, job, scheme, shot)
+  end subroutine check_shot
+
+  subroutine warn(self, job, scheme, error)
+    class(acoustic2d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    call ContactsSay(self%near, scheme)
+  end subroutine warn
+
   !> Pressure is 0 along a free surface, and so is its slope along it: vx.
   subroutine silent(self, job, window, component, x, zero, error)
     class(acoustic2d_t), intent(in) :: self
@@ -247,6 +268,16 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
+
+  !> Media that are means over three cells to each side: an output that was begun with two has others.
+  function own_words(self, job, scheme) result(words)
+    class(acoustic2d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    words = ''
+    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' six points'
+  end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 

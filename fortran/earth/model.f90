@@ -304,7 +304,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
-    call CheckSamples(model, window, merge(3, 1, job%regrid == 'cell'), error)
+    call CheckSamples(model, window, merge(4, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
     b = box_t()
     if (present(box)) b = box

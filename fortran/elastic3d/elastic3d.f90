@@ -25,7 +25,9 @@ module elastic3d_m
   use solver_m, only: solver_t
   use source3d_m, only: source_fault
   use stairs_m, only: SeabedWarn, StairsWarn
+  use stress_contacts_m, only: StressContacts, StressContactsSay
   use text_m, only: Str
+  use told_receivers_m, only: told_receivers_t
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
@@ -38,6 +40,7 @@ module elastic3d_m
     type(release_t) :: release                !< moments of a fault, of the shots looked at
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
+    type(told_receivers_t) :: beside          !< receivers of stress and strain beside a contact, of the shots looked at
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -185,6 +188,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%release = release_t()
     self%near = 0
+    self%beside = told_receivers_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
@@ -292,6 +296,7 @@ contains
                        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
                        ' m away with cells of '//SchemeSpacing(scheme)//' m'
       self%near = self%near + n
+      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
     end select
   end subroutine check_shot
@@ -354,6 +359,7 @@ contains
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
         'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
+      call StressContactsSay(self%beside, scheme)
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)

@@ -167,7 +167,7 @@ contains
   end subroutine AtOnce
 
   !> regrid=cell: compressibility and densities that are linear along their axes come back linear; a step overshoots, but not below
-  !> 0.8 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed.
+  !> 0.7 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed.
   subroutine Cells()
     type(window_t) :: w, same
     real(dp) :: x, z, worst(3), least
@@ -191,8 +191,8 @@ contains
     call ModelWindow(model, job, shot, 50.0_dp, 25.0_dp, w, error)
     call ClaimFine(error, 'a window on 50 m x 25 m by cells')
     worst = 0
-    do k = 4, 13
-      do i = 4, 36
+    do k = 5, 12
+      do i = 5, 35
         x = 1 + (i - 1)*50/20.0_dp
         z = 1 + (k - 1)*25/10.0_dp
         worst(1) = max(worst(1), abs(w%medium(i, 1, k, 1)*(3.0e-10_dp - 1.0e-12_dp*x - 2.0e-12_dp*z) - 1))
@@ -208,7 +208,7 @@ contains
     model%vp(:, 20:) = 10000
     call ModelWindow(model, job, shot, 50.0_dp, 25.0_dp, w, error)
     least = minval(1/w%medium(:, 1, :, 1))*1e11_dp
-    call Claim(abs(least - 0.8_dp) < 1e-5_dp .and. all(w%medium(:, 1, :, 2:) == 1000), 'a step of compressibility 100 : 1 keeps '// &
+    call Claim(abs(least - 0.7_dp) < 1e-5_dp .and. all(w%medium(:, 1, :, 2:) == 1000), 'a step of compressibility 100 : 1 keeps '// &
                Str(least, 4)//' of the least, and a density without step stays, bit for bit')
     call Fresh()
   end subroutine Cells
@@ -288,19 +288,22 @@ contains
     integer, intent(in) :: at(2)
     real(dp) :: mean(3)
     integer, parameter :: fine = 200                  ! places a cell
-    real(dp) :: k(-2*fine:2*fine), s, r, sum_k, along_x, along_z, over_x, over_z
+    real(dp) :: k(-3*fine:3*fine), s, r, sum_k, along_x, along_z, over_x, over_z
     integer :: i, j
-    do i = -2*fine, 2*fine
+    do i = -3*fine, 3*fine
       s = abs(i)/real(fine, dp)
-      k(i) = merge(1.5_dp*s**3 - 2.5_dp*s**2 + 1, -0.5_dp*s**3 + 2.5_dp*s**2 - 4*s + 2, s <= 1)/fine
+      k(i) = (s - 3)**2*(s - 2)/12                    ! Keys (1981), six points
+      if (s <= 2) k(i) = -7*s**3/12 + 3*s**2 - 59*s/12 + 2.5_dp
+      if (s <= 1) k(i) = 4*s**3/3 - 7*s**2/3 + 1
+      k(i) = k(i)/fine
     end do
     sum_k = 0
     over_x = 0
     over_z = 0
-    do j = -2*fine, 2*fine
+    do j = -3*fine, 3*fine
       along_x = 0
       along_z = 0
-      do i = -2*fine, 2*fine
+      do i = -3*fine, 3*fine
         call EarthAt((at - 1)*d + [i, j]*d/fine, s, r)
         sum_k = sum_k + k(i)*k(j)*s**2/r
         call EarthAt((at - 1)*d + [i + fine/2, j]*d/fine, s, r)

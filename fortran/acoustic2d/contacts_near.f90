@@ -1,0 +1,168 @@
+!> Receivers and sources that are nearer to a contact of the model than the grid can tell, said before the first shot.
+!>
+!> Velocity along a contact jumps with the density, that across it bends where moduli differ. Weights over eight nodes read both as
+!> if they were smooth; pressure is smooth. Beside flat contacts, 0.1 to 3 cells away at 5 and 10 points per shortest wavelength,
+!> traces of velocity are off by at most some
+!>     along    1/2 |rho here/rho there - 1| exp(-1.2 d)
+!>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.2 d)
+!> at d cells of size h, c the slower of both (t880). And what the grid lacks within some cells of a source (nearfield.f90) is that
+!> of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and half
+!> of the velocities (t208).
+module contacts_near_m
+  use kinds_m, only: dp
+  use model_m, only: model_t
+  use nearfield_m, only: near_most
+  use parameters_m, only: job_t
+  use scheme_m, only: scheme_t, SchemeWarn
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use told_receivers_m, only: told_receivers_t, ToldAdd
+  implicit none
+  private
+  public :: contacts_near_t, ContactsShot, ContactsSay
+
+  real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: what is less is not told
+  real(dp), parameter :: fade = 1.2_dp            !< a cell
+  real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
+  real(dp), parameter :: bend = 1.5_dp*2*acos(-1.0_dp)
+
+  !> What a place sees along one axis: parts of the RMS.
+  type :: seen_t
+    real(dp) :: jump = 0                          !< off along a contact that this axis crosses
+    real(dp) :: bend = 0                          !< off across it
+    real(dp) :: dense = 0                         !< half the jump of density nearer than a cell
+  end type seen_t
+
+  type :: contacts_near_t
+    private
+    type(told_receivers_t) :: receivers       !< near a contact
+    type(told_receivers_t) :: sources         !< of a source near one
+  end type contacts_near_t
+
+contains
+
+  !> Looks at a shot.
+  subroutine ContactsShot(near, model, job, scheme, shot)
+    type(contacts_near_t), intent(inout) :: near
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(seen_t) :: seen(2)
+    real(dp) :: off, apart(size(shot%rx))
+    logical :: vx, vz
+    integer :: r
+    vx = index(','//scheme%components//',', ',vx,') > 0
+    vz = index(','//scheme%components//',', ',vz,') > 0
+    if (vx .or. vz) then
+      do r = 1, size(shot%rx)
+        seen = Around(model, job, scheme, Used(shot%rx(r), model%x0, scheme%dx), Used(shot%rz(r), model%z0, scheme%dz))
+        off = 0
+        if (vx) off = max(off, seen(1)%bend, seen(2)%jump)
+        if (vz) off = max(off, seen(1)%jump, seen(2)%bend)
+        if (off > off_most) call ToldAdd(near%receivers, shot, r, off, .false.)
+      end do
+    end if
+    if (.not. scheme%exact_positions) return
+    apart = hypot((shot%rx - shot%sx)/scheme%dx, (shot%rz - shot%sz)/scheme%dz)
+    if (.not. any(apart <= near_most)) return
+    seen = Around(model, job, scheme, shot%sx, shot%sz)
+    if (.not. maxval(seen%dense) > off_most) return
+    do r = 1, size(shot%rx)
+      if (apart(r) <= near_most) call ToldAdd(near%sources, shot, r, maxval(seen%dense), .false.)
+    end do
+
+  contains
+
+    !> Where a receiver is modelled.
+    pure real(dp) function Used(x, x0, d)
+      real(dp), intent(in) :: x, x0, d
+      Used = x
+      if (.not. scheme%exact_positions) Used = x0 + d*nint((x - x0)/d)
+    end function Used
+
+  end subroutine ContactsShot
+
+  !> What a place [m] sees along x and along z.
+  pure function Around(model, job, scheme, x, z) result(seen)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    real(dp), intent(in) :: x, z
+    type(seen_t) :: seen(2)
+    integer :: n(2), at(2), a
+    real(dp) :: place(2), own(2), d(2)
+    n = [model%nx, model%nz]
+    place = [x - model%x0, z - model%z0]
+    own = [model%dx, model%dz]
+    d = [scheme%dx, scheme%dz]
+    at = min(max(nint(place/own) + 1, 1), n)
+    do a = 1, 2
+      call Look(a, place(a)/own(a) + 1, own(a)/d(a), seen(a))
+    end do
+
+  contains
+
+    !> Along axis a from `from` [samples: sample n is at n], each of them `wide` cells.
+    pure subroutine Look(a, from, wide, seen)
+      integer, intent(in) :: a
+      real(dp), intent(in) :: from, wide
+      type(seen_t), intent(out) :: seen
+      real(dp) :: rho, vp, here(2), there(2), far, left, cell
+      integer :: s, j(2)
+      logical :: same
+      same = abs(wide - 1) < 1.0e-9_dp                    ! the grid has the samples themselves
+      cell = merge(0.5_dp, 0.0_dp, wide <= 1 + 1.0e-9_dp .or. job%regrid == 'nearest')   ! else lines join the samples
+      call Medium(at, rho, vp)
+      here = [rho, rho*vp**2]
+      do s = -ceiling(reach/wide) - 1, ceiling(reach/wide) + 1
+        j = at
+        j(a) = at(a) + s
+        if (j(a) < 1 .or. j(a) > n(a)) cycle
+        far = max(0.0_dp, abs(j(a) - from) - cell)*wide
+        if (far > reach) cycle
+        left = exp(-fade*far)
+        call Medium(j, rho, vp)
+        there = [rho, rho*vp**2]
+        if (far < 1) seen%dense = max(seen%dense, 0.5_dp*abs(here(1)/there(1) - 1))
+        if (.not. (same .and. On(from))) seen%jump = max(seen%jump, 0.5_dp*abs(here(1)/there(1) - 1)*left)
+        if (.not. (same .and. On(from + 0.5_dp))) &
+          seen%bend = max(seen%bend, bend*scheme%fpeak*d(a)/min(vp, sqrt(here(2)/here(1)))*abs(here(2) - there(2))/ &
+                          (here(2) + there(2))*left)
+      end do
+    end subroutine Look
+
+    pure subroutine Medium(j, rho, vp)
+      integer, intent(in) :: j(2)
+      real(dp), intent(out) :: rho, vp
+      rho = model%rho(j(1), j(2))
+      vp = model%vp(j(1), j(2))
+    end subroutine Medium
+
+    !> At a node along an axis, where nothing is between the nodes.
+    pure logical function On(place)
+      real(dp), intent(in) :: place
+      On = abs(place - nint(place)) < 1.0e-3_dp
+    end function On
+
+  end function Around
+
+  !> Adds to scheme%warnings what should be known.
+  subroutine ContactsSay(near, scheme)
+    type(contacts_near_t), intent(in) :: near
+    class(scheme_t), intent(inout) :: scheme
+    character(:), allocatable :: away
+    away = Str(reach*max(scheme%dx, scheme%dz), 4)//' m'
+    if (near%receivers%n > 0) &
+      call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away// &
+                ', of a contact, the first of them '//near%receivers%first//': what is read between the nodes there is off by '// &
+                'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 5 %, put them '// &
+                'farther away from the contact, or take a smaller spacing')
+    if (near%sources%n > 0) &
+      call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
+                'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
+                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by half; '// &
+                'put the source '//away//' away from the contact, or take a smaller spacing')
+  end subroutine ContactsSay
+
+end module contacts_near_m

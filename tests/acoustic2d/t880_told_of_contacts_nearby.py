@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Receivers of velocity beside a contact, and sources beside one, are told of before the first shot, by plan and run in the same
+words: how many, the first of them, and by how much they may be off, which the integral over wavenumber confirms. Media, places,
+spacing and points per wavelength are drawn at random."""
+import os
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+
+from check import claim, done
+from exact import Frequencies, shoot, two_half_spaces
+from minisurvey import run
+
+H, AWAY, CHANNELS = 10.0, 400.0, 8
+SEED = int(os.environ.get("SEED", time.time()))
+rng = np.random.default_rng(SEED)
+WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity stand within two cells, 20 m, of a contact, the first of them channel (\d+) "
+                   r"of shot record 1 at x = ([0-9.]+), z = ([0-9.]+) m: .* up to some ([0-9.]+) %; record p.*)")
+SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than a cell to a contact of densities, "
+                    r"the first of them channel (\d+) .*)")
+
+
+class Case:
+    """A contact of two media at depth `zi`, or, upright, at that x; receivers at some cells from it."""
+
+    def __init__(self, media, cells, away, sideways):
+        self.sample, self.points, self.upright = float(rng.choice([2.5, 10.0])), float(rng.uniform(5, 9)), bool(rng.integers(2))
+        self.media, self.zi = media, 600 + self.sample * (rng.integers(4) + 0.5)
+        self.slow = min(c for c, _ in media)
+        self.fmax = self.slow / (self.points * H)
+        self.fpeak = self.fmax / 2.777
+        self.t0 = 1.3 / self.fpeak
+        self.source = np.array([203 + rng.uniform(0, H), self.zi - away])
+        self.receivers = np.stack([self.source[0] + sideways, self.zi + np.asarray(cells) * H], 1)
+        self.tmax = 1000 / self.slow + 2.6 / self.fpeak
+        self.told, self.said = None, ""
+
+    def model(self):
+        n = int(1100 / self.sample) + 1
+        below = np.broadcast_to(np.arange(n) * self.sample > self.zi, (n, n))
+        return [np.where(below.T if self.upright else below, *b) for b in zip(*self.media[::-1])]
+
+    def turned(self, a):
+        return np.asarray(a)[..., ::-1] if self.upright else np.asarray(a)
+
+    def shot(self, **deck):
+        """Traces of p, v along the contact and across it; what the log told stays in self.said."""
+        before = set(Path().glob("run*"))
+        t, p, *v = shoot(*self.model(), self.sample, self.turned(self.source), self.turned(self.receivers), tmax=self.tmax, dt_out=0.002,
+                         fpeak=self.fpeak, fmax=self.fmax, delay=self.t0, dx=H, dz=H, **deck)
+        here = (set(Path().glob("run*")) - before).pop()
+        self.said = (here / "out.nc.log").read_text()
+        self.plan = run("plan", f"par={here / 'job.par'}", "overwrite=y").stdout
+        return t, [p, *(v[::-1] if self.upright else v)]
+
+    def errors(self):
+        """Of p, v along and v across [%], by channel."""
+        t, got = self.shot()
+        f = Frequencies(self.tmax, 2.2 * self.fmax, self.fpeak, self.t0)
+        exact = two_half_spaces(f, *self.media, self.zi, self.source, self.receivers, 6250 * self.tmax + 800,
+                                13.8 * self.fmax / self.slow + 0.02)
+        exact = [f.traces(s, t) for s in exact]
+        return np.array([100 * np.linalg.norm(a - e, axis=1) / np.linalg.norm(e, axis=1) for a, e in zip(got, exact)])
+
+    def words(self):
+        kind = "upright" if self.upright else "flat"
+        return (f"vp 1 : {self.media[1][0] / self.media[0][0]:.2f}, rho 1 : {self.media[1][1] / self.media[0][1]:.2f}, {kind}, samples of "
+                f"{self.sample:g} m, {self.points:.1f} points")
+
+
+def media():
+    two = [(1500.0, 1000.0), (1500 * rng.uniform(1.0, 1.7), 1000 * rng.uniform(1.1, 2.3))]
+    return two[::-1] if rng.integers(2) else two
+
+
+seen = 0
+for _ in range(6):
+    case = Case(media(), rng.uniform(-3, 3, CHANNELS), AWAY, rng.uniform(250, 600, CHANNELS))
+    off = case.errors()
+    p, worst = off[0].max(), off[1:].max(0)
+    w, near = WORDS.search(case.said), np.abs(case.receivers[:, 1] - case.zi) <= 2 * H
+    n, first, most = (int(w[2]), int(w[3]), float(w[6])) if w else (0, 0, 0.0)
+    seen += n
+    good = (worst > 7).sum() <= n <= near.sum() and worst[~near].max(initial=0) < 8 and p < 8
+    good = good and (n == 0 and worst.max() < 7 or n > 0 and worst.max() < 1.25 * most + 1)
+    if w:
+        at = case.turned(case.receivers[first - 1])
+        good = good and near[first - 1] and np.allclose([float(w[4]), float(w[5])], at, atol=1e-3) and w[1] in case.plan
+    claim(good, f"{case.words()}: {(worst > 7).sum()} of {CHANNELS} receivers of velocity are more than 7 % off, at most {worst.max():.1f} %, "
+          f"p {p:.1f} %; told: {n}, first {first}, up to {most:g} %, must be as many and as much, and at most the {near.sum()} within two cells")
+claim(seen > 0, f"{seen} receivers told of in all (seed {SEED})")
+
+two = [(1500.0, 1000.0), (2000.0, 2000.0)]
+far = Case(two, [-2.6, 2.6, -5, 7], AWAY, np.full(4, 300.0))
+far.shot()
+claim(not WORDS.search(far.said) and not SOURCE.search(far.said), "nothing is told of receivers 2.6 cells and more away")
+here = Case(two, [-1.0, 0.4], AWAY, np.full(2, 300.0))
+here.shot()
+words = WORDS.search(here.said)
+quiet = run("plan", f"par={sorted(Path().glob('run*'), key=lambda a: a.stat().st_mtime)[-1] / 'job.par'}", "overwrite=y", "components=p")
+claim(words and not WORDS.search(quiet.stdout) and quiet.returncode == 0, "nor where p alone is recorded: "
+      f"{quiet.stdout.count('warning')} warning(s)")
+
+for away, told in ((0.7, True), (2.2, False)):
+    cells = np.array([-away - 30, -away + 0.3, -away - 3, -away - 5.4, -away - 5.6])
+    case = Case(two, cells, away * H, np.zeros(5))
+    case.shot()
+    w = SOURCE.search(case.said)
+    claim((w is not None) == told and (not told or (w[2], w[3]) == ("3", "2") and w[1] in case.plan),
+          f"a source {away} cells from a contact, three receivers within 5.5 cells of it: {w[1] if w else 'nothing told'}")
+done()

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""3D: receivers of stress, strain and rotation beside a contact of rock are told of before the first shot: how many, the first of them,
+and by how much they may be off, which a grid three times finer confirms. Velocity there is right, and nothing is told of it, nor of
+receivers at a sea floor. The contact lies on a face of the cells; media, places and the tensor are drawn at random."""
+import os
+import re
+import time
+
+import numpy as np
+from netCDF4 import Dataset
+
+from check import claim, done
+from mini3d import run
+
+SEED = int(os.environ.get("SEED", time.time()))
+rng = np.random.default_rng(SEED)
+WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of stress, pressure, strain or rotation stand within two cells, 200 m, of a contact of "
+                   r"rock, the first of them channel (\d+) of shot record 1 at x = [0-9.]+, y = -?[0-9.]+, z = [0-9.]+ m: .* off by some "
+                   r"([0-9.]+) % and more; .*)")
+H, VS, TOP = 100.0, 2000.0, 1000.0
+CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 4), *rng.uniform(0.1, 2.6, 4), 4.5])
+KINDS = ("vx", "vy", "vz", "sxx", "syz", "exz", "wx", "p")
+BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": 2, "aperture": 350, "depth": 2450, "npml": 8, "top": "pml",
+        "source": "moment", "wavelet": "gauss", "sigma": 0.2, "delay": 1, "tmax": 1.6, "dt_out": 0.01, "dispersion": "warn",
+        "threads": 2, "overwrite": "y"}
+BASE.update({f"m{a}": f"{v:.4g}" for a, v in zip(("xx", "yy", "zz", "xy", "xz", "yz"), 1e17 * rng.uniform(-1, 1, 6))})
+
+
+def traces(name, *words, **deck):
+    with open("job.par", "w", encoding="ascii") as par:
+        par.writelines(f"{k} = {v}\n" for k, v in {**BASE, **deck}.items())
+    r = run("par=job.par", f"output={name}", *words)
+    if r.returncode:
+        claim(False, f"exit status {r.returncode}: {r.stderr[-300:]}")
+        done()
+    with Dataset(name) as ds:
+        return [ds["pressure" if c == "p" else c][0].filled(0).astype(float) for c in KINDS if c in deck.get("components", "")], r.stderr
+
+
+stiff = rng.uniform(1.2, 1.6)
+with open("two.layers", "w", encoding="ascii") as table:
+    table.write(f"0 {2 * VS} {VS} 2400\n{TOP} {2 * VS * stiff} {VS * stiff} 2600\n")
+with open("near.stations", "w", encoding="ascii") as stations:
+    stations.writelines(f"{i + 1} {450 + 19 * i} {TOP + c * H:.6f} {250 - 27 * i}\n" for i, c in enumerate(CELLS))
+with open("near.keymap", "w", encoding="ascii") as keymap:
+    keymap.write("spread near list near.stations\nshot 1 0 2000 near\n")
+
+coarse, said = traces("coarse.nc", components=",".join(KINDS))
+fine, _ = traces("fine.nc", components=",".join(KINDS), dx=H / 3)
+size = np.linalg.norm(fine, axis=2)
+for alike in ([0, 1, 2], [3, 4, 7], [5, 6]):                 # velocity, stress, strain: one that nearly vanishes counts little
+    size[alike] = size[alike].max(0)
+off = 100 * np.linalg.norm(np.subtract(coarse, fine), axis=2) / size
+velocity, rest, near = off[:3].max(), off[3:].max(0), np.abs(CELLS) <= 2
+w = WORDS.search(said)
+n, first, most = (int(w[2]), int(w[3]), float(w[4])) if w else (0, 1, 0.0)
+claim(w and w[1] in run("plan", "par=job.par", f"components={','.join(KINDS)}", f"dx={H:g}", "output=x.nc").stdout, f"told by plan and run: {w and w[1]}")
+claim((rest > 20).sum() <= n <= near.sum() and near[first - 1] and rest[~near].max() < 20 and rest.max() < 3 * most,
+      f"vs 1 : {stiff:.2f}, stress, strain, rotation, p: {(rest > 20).sum()} of {len(CELLS)} receivers more than 20 % off, at most {rest.max():.1f} %; "
+      f"told: {n}, first {first}, {most:g} % and more, must be as many, a third of it, and at most the {near.sum()} within two cells (seed {SEED})")
+claim(velocity < 5, f"velocity there is at most {velocity:.1f} % off, bound 5 %")
+_, said = traces("v.nc", components="vx,vz", tmax=0.1)
+claim(not WORDS.search(said), "nothing is told of velocity")
+with open("two.layers", "w", encoding="ascii") as table:
+    table.write(f"0 1500 0 1000\n{TOP} {2 * VS} {VS} 2400\n")
+_, said = traces("sea.nc", components="p,szz", tmax=0.1, sigma=0.3, delay=1.4)
+claim(not WORDS.search(said), "nor of receivers at a sea floor")
+done()
