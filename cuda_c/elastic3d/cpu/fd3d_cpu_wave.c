@@ -78,11 +78,11 @@ static void keep(const wave *w, int it, sweep_piece p) {
  * along. */
 typedef struct ahead {
     const cpu3_grid *g;
-    sweep_piece p;     /* of planes and rows to come; fields differentiated along z: L planes on */
-    int array, k, j;   /* the next one */
-    long left, share;  /* rows of arrays: not yet asked for, to ask for at a time */
-    int half, halves;  /* at work; of the block */
-    int planes;        /* of a step downwards */
+    sweep_piece p;    /* of planes and rows to come; fields differentiated along z: L planes on */
+    int array, k, j;  /* the next one */
+    long left, share; /* rows of arrays: not yet asked for, to ask for at a time */
+    int half, halves; /* at work; of the block */
+    int planes;       /* of a step downwards */
     const float *from[FD3D_FIELDS + 3 + 2 + STRESSES]; /* arrays, at the first plane */
     int arrays, early; /* arrays; of which velocities of the first half step are the first to read these */
 } ahead;
