@@ -72,10 +72,11 @@ static void keep(const wave *w, int it, sweep_piece p) {
 }
 
 /* Rows that the next step downwards is the first to use are asked for. Rows are short and come from many arrays and
- * planes, too many for the prefetchers of some processors: there some rows at once, between two pieces of work. Where
- * prefetchers follow them all they rest, and memory with them, as soon as a half step has nothing new to read, and many
- * requests at once hold the core up: there each half step asks for a share of the arrays, line by line as it goes
- * along. */
+ * planes, too many for the prefetchers of some processors: there some whole rows, between two pieces of work. Where
+ * prefetchers follow them all, they and the memory rest while the later half steps find all in the cache, and many
+ * requests at once hold the core up: there each half step asks for a share of the arrays, a line with each line that it
+ * computes. One thread of Sapphire Rapids, 160^3, without and with: sponge 257 and 286 Mcell/s, PML 193 and 211, Q 162
+ * and 183 (AVX-512); 211 and 227, 163 and 172, 142 and 151 (AVX2); 2026-11-26. */
 typedef struct ahead {
     const cpu3_grid *g;
     sweep_piece p;    /* of planes and rows to come; fields differentiated along z: L planes on */
