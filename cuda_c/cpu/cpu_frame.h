@@ -19,8 +19,9 @@ int cpu_has_generic(void);
 int cpu_has_avx2(void);
 int cpu_has_avx512(void);
 
-/* True where the prefetchers of the processor follow some dozens of rows at a time, so that to ask for these holds the
- * core up: measured on Sapphire Rapids, which was 25 to 30 % faster in 3D without. Others were not tried without. */
+/* True where the prefetchers of the processor follow some dozens of rows at a time, so that to ask for many lines of
+ * these at once holds the core up: measured on Sapphire Rapids, which was 25 to 30 % faster in 3D without. Others were
+ * not tried without. */
 int cpu_follows_rows(void);
 
 typedef struct cpu_frame {

@@ -13,6 +13,7 @@ typedef __m256 vec;
 #define LOAD(p)          _mm256_loadu_ps(p)
 #define STORE(p, v)      _mm256_storeu_ps(p, v)
 #define SPLAT(x)         _mm256_set1_ps(x)
+#define MAX(a, b)        _mm256_max_ps(a, b)
 #define DER_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 
 #define SIMD_ISA "avx2", "AVX2", cpu_has_avx2, VL

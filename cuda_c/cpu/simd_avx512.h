@@ -13,6 +13,7 @@ typedef __m512 vec;
 #define LOAD(p)          _mm512_loadu_ps(p)
 #define STORE(p, v)      _mm512_storeu_ps(p, v)
 #define SPLAT(x)         _mm512_set1_ps(x)
+#define MAX(a, b)        _mm512_max_ps(a, b)
 #define DER_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 
 #define SIMD_ISA "avx512", "AVX-512", cpu_has_avx512, VL

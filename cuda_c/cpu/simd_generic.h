@@ -23,6 +23,12 @@ static inline __attribute__((always_inline)) vec LOAD(const float *p) {
 }
 static inline __attribute__((always_inline)) void STORE(float *p, vec v) { memcpy(p, &v, sizeof v); }
 
+static inline __attribute__((always_inline)) vec MAX(vec a, vec b) {
+    typedef int mask __attribute__((vector_size(16)));
+    const mask m = a > b;
+    return (vec)(((mask)a & m) | ((mask)b & ~m));
+}
+
 #if defined(__x86_64__)
 #define SIMD_LABEL "SSE2"
 #elif defined(__aarch64__)

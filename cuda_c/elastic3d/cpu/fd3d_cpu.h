@@ -55,8 +55,14 @@ typedef struct cpu3_grid {
  * any, whole vectors; any columns at all; the latter two with narrow differences along layers. */
 enum { PLAIN, SPONGE, LAYER_X, LAYER_Y, LAYER_Z, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
 
+/* Rows that memory is asked for while a kernel works, line by line beside its own columns. */
+typedef struct cpu3_next {
+    int rows;
+    const float *row[FD3D_FIELDS + 3 + 2 + STRESSES]; /* column 0 */
+} cpu3_next;
+
 /* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kinds of edges. */
-typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);
+typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1, const cpu3_next *next);
 /* Halo rows above a free surface, of all columns of row j. */
 typedef void cpu3_surface(const cpu3_grid *g, int j);
 
@@ -99,7 +105,7 @@ static inline const cpu3_kernels *fd3d_cpu_kernels(const cpu3_own *o) {
 
 /* fd3d_cpu_step.c: one half step of rows [j0,j1) of plane k, columns [i0,i1), in pieces inside and outside of layers.
  */
-void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1);
+void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1, const cpu3_next *next);
 /* Cells lo .. hi-1, by all threads. */
 void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]);
 int fd3d_cpu_velocity(fd3d *fd, int it, int part);

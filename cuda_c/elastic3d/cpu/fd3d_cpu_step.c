@@ -37,18 +37,18 @@ static int kind_of(const cpu3_grid *g, int j, int k, int i0) {
 }
 
 /* Columns with layers or sponge, the ends that are no whole vectors apart. */
-static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, int i0, int i1) {
+static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, int i0, int i1, const cpu3_next *next) {
     const int a = least((i0 + LANES - 1) / LANES * LANES, i1), b = most(i1 / LANES * LANES, a);
     cpu3_kernel *const part = kernel[g->narrow ? NARROW_EDGES : EDGES];
     if (i0 < a)
-        part(g, j, k, i0, a);
+        part(g, j, k, i0, a, next);
     if (a < b)
-        kernel[kind_of(g, j, k, a)](g, j, k, a, b);
+        kernel[kind_of(g, j, k, a)](g, j, k, a, b, next);
     if (b < i1)
-        part(g, j, k, b, i1);
+        part(g, j, k, b, i1, next);
 }
 
-void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {
+void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1, const cpu3_next *next) {
     const cpu3_grid *g = &o->grid;
     cpu3_kernel *const *kernel = fd3d_cpu_kernels(o)->half[what][g->anelastic];
     const cpu3_strip *s = &g->strip[0];
@@ -65,11 +65,11 @@ void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {
             continue;
         const int from = x == 1 ? p0 : end[x], to = x == 1 ? p1 : end[x];
         if (i < from)
-            edges(g, kernel, j, k, i, from);
+            edges(g, kernel, j, k, i, from, next);
         if (from < to)
-            kernel[PLAIN](g, j, k, from, to);
+            kernel[PLAIN](g, j, k, from, to, next);
         if (to < end[x])
-            edges(g, kernel, j, k, to, end[x]);
+            edges(g, kernel, j, k, to, end[x], next);
     }
 }
 
@@ -149,6 +149,7 @@ static void fill_halos(const fd3d *fd, int what) {
 enum { OFTEN = 1 << 14 }; /* cells of a thread from one call of `between` to the next: some tenths of a millisecond */
 
 static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3], int (*between)(void)) {
+    const cpu3_next nothing = {.rows = 0};
     if (lo[0] >= hi[0])
         return;
 #pragma omp parallel num_threads(o->frame.threads) if (o->frame.threads > 1)
@@ -159,7 +160,7 @@ static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]
 #pragma omp for collapse(2) schedule(static)
         for (int k = lo[2]; k < hi[2]; k++)
             for (int j = lo[1]; j < hi[1]; j++) {
-                fd3d_cpu_row(o, what, j, k, lo[0], hi[0]);
+                fd3d_cpu_row(o, what, j, k, lo[0], hi[0], &nothing);
                 cells += hi[0] - lo[0];
                 if (calls && cells >= OFTEN) {
                     between();
