@@ -376,7 +376,7 @@ contains
     role%gpu_room = 1000
     link%listener => office
     if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, job_end)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, job_end)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme%scheme_t, rules, job_end)   ! as in 2D: shots share the cache
   end subroutine Work
 
   !> Every number of slots gives the traces of shots modelled one by one, bit for bit; with states kept as often as the disk allows.
