@@ -156,7 +156,7 @@ contains
     if (near%receivers%n > 0) &
       call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away// &
                 ', of a contact, the first of them '//near%receivers%first//': what is read between the nodes there is off by '// &
-                'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 5 %, put them '// &
+                'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 10 %, put them '// &
                 'farther away from the contact, or take a smaller spacing')
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &

@@ -83,7 +83,7 @@ for _ in range(6):
     w, near = WORDS.search(case.said), np.abs(case.receivers[:, 1] - case.zi) <= 2 * H
     n, first, most = (int(w[2]), int(w[3]), float(w[6])) if w else (0, 0, 0.0)
     seen += n
-    good = (worst > 7).sum() <= n <= near.sum() and worst[~near].max(initial=0) < 8 and p < 8
+    good = (worst > 7).sum() <= n <= near.sum() and worst[~near].max(initial=0) < 8 and p < 13
     good = good and (n == 0 and worst.max() < 7 or n > 0 and worst.max() < 1.25 * most + 1)
     if w:
         at = case.turned(case.receivers[first - 1])
