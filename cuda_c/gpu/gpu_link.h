@@ -82,7 +82,7 @@ typedef struct gpu_link {
     double seconds;
     int bare;                 /* flags alone are stored, to see what they take */
     int close;                /* the queue's before a side was open */
-    int beside;               /* stores and waits run beside other kernels, on a stream of their own */
+    int beside;               /* stores go before the other cells or elements; what is forked runs beside these */
     cudaStream_t stream;      /* of the highest priority */
     cudaEvent_t fork, joined; /* from the queue to that stream, and back */
 } gpu_link;

@@ -26,7 +26,7 @@ module contacts_near_m
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
   real(dp), parameter :: bend = 1.5_dp*2*acos(-1.0_dp)
 
-  !> What a place sees along one axis: parts of the RMS.
+  !> Errors at a place by the contacts that one axis crosses: parts of the RMS of a trace.
   type :: seen_t
     real(dp) :: jump = 0                          !< off along a contact that this axis crosses
     real(dp) :: bend = 0                          !< off across it
@@ -74,7 +74,7 @@ contains
 
   contains
 
-    !> Where a receiver is modelled.
+    !> The place at which a receiver is modelled.
     pure real(dp) function Used(x, x0, d)
       real(dp), intent(in) :: x, x0, d
       Used = x
@@ -83,7 +83,7 @@ contains
 
   end subroutine ContactsShot
 
-  !> What a place [m] sees along x and along z.
+  !> Errors at a place [m] by the contacts along x and along z.
   pure function Around(model, job, scheme, x, z) result(seen)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job

@@ -1,4 +1,4 @@
-!> What a shot needs: memory, pieces of the grid where ranks share it, room for pictures. Arguments stand in elastic3d.f90.
+!> The needs of a shot: memory, pieces of the grid where ranks share it, room for pictures. Arguments stand in elastic3d.f90.
 submodule(elastic3d_m) elastic3d_needs
   use anelastic_m, only: memory_all
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dFilmNumbers

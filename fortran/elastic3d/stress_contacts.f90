@@ -1,6 +1,6 @@
 !> Receivers of stress, strain and rotation beside a contact of rock, said before the first shot.
 !>
-!> What crosses a contact is continuous, what lies along it jumps by the ratio of moduli: weights over eight cells read it as if it
+!> Stress across a contact is continuous, that along it jumps by the ratio of moduli: weights over eight cells read both as if they
 !> were smooth. At d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
 !> or so, three times that where parts nearly cancel; velocity by at most 3 % (README.md, t881). Beside fluids and air other weights

@@ -1,4 +1,4 @@
-!> What a shot needs: memory, pieces of the mesh where ranks share it, room for pictures. Arguments stand in elements3d.f90.
+!> The needs of a shot: memory, pieces of the mesh where ranks share it, room for pictures. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_needs
   use band_weights_m, only: band_points
   use elements_cut_m, only: CutWords, ElementsCut, touching

@@ -48,10 +48,11 @@ claim(r.returncode == 0 and len(statuses("out.nc")) == 188, f"188 shots: exit st
 keymap(CABLE + "".join(every))
 plan = run("plan", "par=job.par").stdout
 claim("188 of 200 shots are finished and kept, 12 are added" in plan, "plan tells that 188 are kept and 12 added")
-before = len(events("out.nc", "deal"))
+before = {event: len(events("out.nc", event)) for event in ("deal", "done")}
 r = run("par=job.par", ranks=3)
-dealt = set(events("out.nc", "deal")[before:])            # an idle worker may take one over that was dealt before
-claim(r.returncode == 0 and sorted(dealt) == [2 * (i + 1) for i in INFILL], f"twelve shots added to 188: {len(dealt)} are modelled, "
+dealt, modelled = (events("out.nc", event)[before[event]:] for event in ("deal", "done"))    # an idle worker may take a shot over
+added = [2 * (i + 1) for i in INFILL]
+claim(r.returncode == 0 and sorted(modelled) == added and sorted(set(dealt)) == added, f"twelve shots added to 188: {len(modelled)} are modelled, "
       f"exit status {r.returncode}")
 run("par=job.par", "output=once.nc")
 wrong = same_as_once("out.nc")

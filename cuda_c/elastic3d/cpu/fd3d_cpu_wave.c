@@ -106,7 +106,7 @@ static void ahead_start(ahead *a, const cpu3_grid *g, sweep_piece p, int planes,
     a->share = a->left / (shares + 1) + 1;
 }
 
-/* What the half step at work asks for beside row j of plane k. */
+/* Rows that the half step at work asks for beside row j of plane k. */
 static cpu3_next ahead_beside(const ahead *a, int j, int k) {
     const cpu3_grid *g = a->g;
     const int first = a->arrays * a->half / a->halves, last = a->arrays * (a->half + 1) / a->halves;

@@ -33,7 +33,7 @@ int sem3d_gpu_stream_make(sem3d_gpu *o, const sem3d_load load[2]) {
         TRY(gpu_alloc(&o->queue, &buffer, s->plan.buffer, 1, what));
     CUDA_TRY(cudaStreamCreateWithFlags(&s->in, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&s->out, cudaStreamNonBlocking));
-    o->queue.close = 0;
+    o->queue.close = 0; // copies of other streams go between kernels
     for (int b = 0; b < SEM3D_BUFFERS; b++)
         TRY(new_event(&s->here[b], cudaEventDisableTiming) || new_event(&s->done[b], cudaEventDisableTiming) ||
             new_event(&s->left[b], cudaEventDisableTiming));
