@@ -2,10 +2,11 @@
 !>
 !> Procedures that return integer(c_int) return 0, or 1 with a sentence in err_message, unless stated otherwise.
 module device_c
-  use iso_c_binding, only: c_int, c_long, c_char
+  use iso_c_binding, only: c_char, c_int, c_long, c_ptr
   implicit none
   private
   public :: device_count, device_why, device_use, device_name, device_id, device_memory
+  public :: device_room, device_room_free
 
   interface
     !> Number of GPUs this process can use (CUDA_VISIBLE_DEVICES respected); 0 without CUDA, driver or GPU. Never fails.
@@ -52,5 +53,20 @@ module device_c
       integer(c_int), value :: n
       integer(c_long), intent(out) :: free, total
     end function device_memory
+
+    !> Zeroed memory on the GPU in use, which only kernels and MPI read and write (ranks/gpu_messages.f90).
+    integer(c_int) function device_room(bytes, room) bind(c)
+      import :: c_int, c_long, c_ptr
+      implicit none
+      integer(c_long), value :: bytes
+      type(c_ptr), intent(out) :: room
+    end function device_room
+
+    !> Gives it back; a null one is harmless.
+    subroutine device_room_free(room) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), intent(inout) :: room
+    end subroutine device_room_free
   end interface
 end module device_c

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda_err.h"
+#include "devmem.h"
 #include "iface.h"
 
 enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 }; // the oldest architecture the kernels are made for
@@ -125,3 +126,16 @@ int device_memory(int n, long *available, long *total) {
     *total = (long)all;
     return 0;
 }
+
+// --- rooms ---------------------------------------------------------------------------------------------------------
+
+static dm_pool rooms;
+
+int device_room(long bytes, void *room) {
+    *(void **)room = nullptr;
+    TRY(dm_alloc(&rooms, room, (size_t)bytes, 1, "what messages carry"));
+    CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy)); // it was zeroed there
+    return 0;
+}
+
+void device_room_free(void *room) { dm_release(&rooms, room); }

@@ -218,7 +218,8 @@ int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char
     }
     if (link->open == 0)
         link->close = q->close;
-    q->close = 0;
+    if (link->beside)
+        q->close = 0;
     link->open |= 1 << side;
     gpu_forget_graphs(q);
     return 0;

@@ -81,8 +81,8 @@ typedef struct gpu_link {
     gpu_link_pinned their_pinned[GPU_SIDES];
     double seconds;
     int bare;                 /* flags alone are stored, to see what they take */
-    int close;                /* the queue's before a side was open */
-    int beside;               /* stores go before the other cells or elements; what is forked runs beside these */
+    int close;                /* the queue's before a side was open; 0 there meanwhile, if beside */
+    int beside;               /* what is forked runs beside the queue */
     cudaStream_t stream;      /* of the highest priority */
     cudaEvent_t fork, joined; /* from the queue to that stream, and back */
 } gpu_link;

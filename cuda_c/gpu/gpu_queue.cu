@@ -113,6 +113,13 @@ int gpu_upload(gpu_queue *q, void *device, const void *host, size_t bytes) {
     return 0;
 }
 
+int gpu_is_device(const void *memory) {
+    cudaPointerAttributes of;
+    const cudaError_t rc = cudaPointerGetAttributes(&of, memory);
+    cudaGetLastError();
+    return rc == cudaSuccess && of.type == cudaMemoryTypeDevice;
+}
+
 int gpu_wait(gpu_queue *q) {
     CUDA_TRY(cudaEventRecord(q->asked, q->stream));
     CUDA_TRY(cudaEventSynchronize(q->asked));

@@ -78,6 +78,8 @@ int gpu_upload(gpu_queue *q, void *device, const void *host, size_t bytes);
 /* A piece of pinned memory that nobody uses, *slot its number. Queue its use, then gpu_staged. */
 int gpu_stage(gpu_queue *q, int *slot);
 int gpu_staged(gpu_queue *q, int slot);
+/* 1: memory of a GPU, which kernels read and write in place; 0: the host's. */
+int gpu_is_device(const void *memory);
 /* Waits, asleep, for all that is queued. */
 int gpu_wait(gpu_queue *q);
 /* Waits for all that is queued and copies to the host, also from pinned memory. */

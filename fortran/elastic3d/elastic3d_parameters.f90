@@ -44,7 +44,7 @@ contains
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
     call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid; auto = as few as hold the largest shot, by the memory of GPUs or machines')
     call t%text('decomposition', job%decomposition, 'auto', 'pieces of a shot along x, y and z, one for each rank of a group, as 2x1x2; auto = as is expected to be fastest')
-    call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a shot give each other travels: from GPU to GPU (CUDA IPC), as MPI messages, or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
+    call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a shot give each other travels: from GPU to GPU (CUDA IPC), as MPI messages (of GPU memory where the MPI takes that), or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
     ! @format(on)
   end subroutine Elastic3dTable
 

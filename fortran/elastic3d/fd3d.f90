@@ -29,7 +29,7 @@ module fd3d_m
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
   use gpu_ways_m, only: GpuWaysClose
-  use partners_m, only: halo_mpi
+  use partners_m, only: halo_host, halo_mpi
   use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t

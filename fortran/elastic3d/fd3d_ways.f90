@@ -20,6 +20,7 @@ contains
     self%linked = .false.
     self%remark = ''
     self%partners%messages = self%own%halo == halo_mpi
+    self%partners%on_gpu = self%engine%gpu .and. self%own%halo /= halo_host
     do side = 1, sides
       with(side) = Fd3dPartner(self%whole, self%cuts, self%partners%mine, side)
       if (with(side) > 0) n(side) = self%engine%halo_size(side)

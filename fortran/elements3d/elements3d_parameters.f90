@@ -62,7 +62,7 @@ contains
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector on the top')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the maps are of in place of the top; -1e6: the top')
     call ClusterTable(t, job, 'ranks that share one shot, a piece of the mesh each; auto = as few as hold it')
-    call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a mesh give each other travels: from GPU to GPU (CUDA IPC), as MPI messages, or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
+    call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a mesh give each other travels: from GPU to GPU (CUDA IPC), as MPI messages (of GPU memory where the MPI takes that), or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
     call t%real('gpu_memory', job%gpu_memory, 0.0_dp, 0.0_dp, 1.0e6_dp, 'GB', 'memory of its GPU that a rank may take; 0 = what is free')
     call t%word('resident', job%resident, 'auto', 'auto,all,fields', 'what stays on the GPU: all, or only the fields, while geometry, medium and memory variables of elements come from the host in each step, and memory variables go back; auto: of as many elements as there is room for they stay. With variant=tuned; the others need all')
     ! @format(on)

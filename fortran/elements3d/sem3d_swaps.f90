@@ -8,7 +8,7 @@ submodule(sem3d_m) sem3d_swaps
   use gpu_ways_m, only: GpuWaysAwait, GpuWaysOpen
   use host_c, only: host_seconds
   use iso_c_binding, only: c_funloc, c_null_funptr
-  use partners_m, only: carried_words, halo_mpi, traffic_t
+  use partners_m, only: carried_words, halo_host, halo_mpi, traffic_t
   use receiver_sum_m, only: receiver_parts
   use sem3d_engine_m, only: part_inside, part_rim, part_shared
   use shared_sums_m, only: header, SumsGather
@@ -40,6 +40,7 @@ contains
     self%remark = ''
     self%turns = 0
     self%partners%messages = self%own%halo == halo_mpi
+    self%partners%on_gpu = self%engine%gpu .and. self%own%halo /= halo_host
     call self%partners%open(with, theirs, n, error)
     if (self%own%halo /= halo_mpi .and. .not. allocated(error)) call GpuWaysOpen(self, self%own%halo, n, error)
     self%partners%traffic = traffic_t()

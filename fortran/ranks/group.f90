@@ -14,7 +14,7 @@ module group_m
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
                      MPI_Status, MPI_STATUS_IGNORE, MPI_Test, MPI_Testall, operator(/=)
-  use partners_m, only: by_memory, by_messages, partners_t
+  use partners_m, only: by_gpu_messages, by_memory, by_messages, partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
   use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
   use roles_m, only: role_t
@@ -37,6 +37,7 @@ module group_m
     type(c_ptr) :: memory = c_null_ptr        !< the partner's
     integer(i8) :: bytes = 0                  !< of it
     integer :: flag = 0                       !< first of the flags there that tell of this side, one for each kind
+    logical :: on_gpu = .false.               !< messages carry from and to `room`
     integer :: sent(WHATS) = 0, got(WHATS) = 0   !< times, in this shot
     type(MPI_Request) :: sending(WHATS) = MPI_Request(0), getting(WHATS) = MPI_Request(0)
   end type way_t
@@ -58,6 +59,7 @@ module group_m
     real(dp), allocatable, private :: found(:, :) !< and what was found: latency, rate
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
+    type(c_ptr), private :: room = c_null_ptr !< on the GPU, for what messages carry
   contains
     procedure :: open => GroupOpen
     procedure :: send => GroupSend

@@ -1,6 +1,7 @@
 !> The ways through the sides of pieces: ranks of a machine share the memory that numbers travel in, so that nobody copies them;
 !> others send them by MPI. Arguments stand in partners.f90 and group.f90.
 submodule(group_m) group_ways
+  use gpu_messages_m, only: GpuRoom, GpuRoomFree
   use iso_c_binding, only: c_associated, c_f_pointer, c_null_char
   use partners_m, only: PartnersSides
   use shared_c, only: PATH => shared_name, shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
@@ -22,7 +23,8 @@ contains
     call MakeMemory(self, n, mine)
     call Meet(self, n, mine, error)
     if (allocated(error)) return
-    self%carried = merge(merge(by_memory, by_messages, self%way%shared), 0, self%with > 0)
+    self%carried = merge(merge(by_gpu_messages, by_messages, self%way%on_gpu), 0, self%with > 0)
+    where (self%with > 0 .and. self%way%shared) self%carried = by_memory
     call CountWays(self, error)
     self%latency = self%found(1, :)
     self%rate = self%found(2, :)
@@ -44,7 +46,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: ways(3)
     ways(1) = count(group%carried == by_memory)
-    ways(2) = count(group%carried == by_messages)
+    ways(2) = count(group%carried == by_messages .or. group%carried == by_gpu_messages)
     ways(3) = count(KindOf(group) /= group%measured)
     call group%total(ways, error)
     group%ways = nint(ways(:2))
@@ -84,7 +86,7 @@ contains
   pure function KindOf(group) result(kind)
     class(group_t), intent(in) :: group
     integer :: kind(size(group%with))
-    kind = 4*group%with + group%carried
+    kind = 8*group%with + group%carried
   end function KindOf
 
   !> Both partners send at once and wait for each other, some times one after the other; the fastest of several such series counts.
@@ -101,24 +103,26 @@ contains
 
   contains
 
-    !> Seconds that it takes to send n numbers, all of which are written before and read behind if they are more than one.
+    !> Seconds that it takes to send n numbers. On the host all are written before and read behind if they are more than one.
     real(dp) function Fastest(turns, n) result(seconds)
       integer, intent(in) :: turns, n
       integer, parameter :: series = 2
       real(sp), allocatable :: taken(:)
       real(dp) :: start
       integer :: s, turn, what
+      logical :: touch
+      touch = n > 1 .and. .not. group%way(side)%on_gpu
       allocate (taken(n), source=0.0_sp)
       seconds = huge(seconds)
       do s = 1, series
         start = host_seconds()
         do turn = 1, turns
           do what = 1, WHATS                  ! in turns, so that none is sent again before the partner has it
-            if (n > 1) group%out(side, what)%a = 0
+            if (touch) group%out(side, what)%a = 0
             call Post(group, side, what, n, n)
             call group%await(side, what, error)
             if (allocated(error)) return
-            if (n > 1) taken = group%in(side, what)%a
+            if (touch) taken = group%in(side, what)%a
           end do
         end do
         seconds = min(seconds, (host_seconds() - start)/(WHATS*turns))
@@ -131,15 +135,18 @@ contains
     integer :: side, what
     do side = 1, size(group%way)
       do what = 1, WHATS
-        if (.not. group%way(side)%shared .and. associated(group%in(side, what)%a)) deallocate (group%in(side, what)%a)
-        if (.not. c_associated(group%memory) .and. associated(group%out(side, what)%a)) deallocate (group%out(side, what)%a)
-        nullify (group%in(side, what)%a, group%out(side, what)%a)
+        associate (way => group%way(side), in => group%in(side, what), out => group%out(side, what))
+          if (.not. (way%shared .or. way%on_gpu) .and. associated(in%a)) deallocate (in%a)
+          if (.not. (c_associated(group%memory) .or. way%on_gpu) .and. associated(out%a)) deallocate (out%a)
+          nullify (in%a, out%a)
+        end associate
       end do
       call shared_close(group%way(side)%memory, group%way(side)%bytes)
       call Unused(group%way(side))
     end do
     call shared_close(group%memory, group%bytes)
     group%memory = c_null_ptr
+    call GpuRoomFree(group%room)
     group%with = 0
   end procedure WaysClose
 
@@ -190,7 +197,7 @@ contains
     character(PATH), pointer, contiguous :: names(:)
     integer(i8), pointer, contiguous :: sizes(:, :)
     type(MPI_Request) :: request(1)
-    integer :: side, what, sides
+    integer :: sides
     sides = size(n)
     allocate (names(0:group%n), sizes(sides, 0:group%n))
     names(0) = mine
@@ -204,13 +211,33 @@ contains
     call Attach(group, names(1:), sizes(:, 1:))
     call Confirm(group, error)
     if (allocated(error)) return
-    do side = 1, size(group%way)
-      do what = 1, WHATS
-        if (.not. group%way(side)%shared) allocate (group%in(side, what)%a(n(side)))
-      end do
-    end do
+    call MakeOwn(group, n)
     deallocate (names, sizes)
   end subroutine Meet
+
+  !> Room for what messages bring; and on the GPU, if it can be there, for what they take too.
+  subroutine MakeOwn(group, n)
+    class(group_t), intent(inout) :: group
+    integer(i8), intent(in) :: n(:)
+    integer(i8) :: from
+    integer :: side, what
+    if (group%on_gpu) group%room = GpuRoom(4*2*WHATS*sum(n, mask=.not. group%way%shared))
+    from = 0
+    do side = 1, size(group%way)
+      if (group%way(side)%shared) cycle
+      group%way(side)%on_gpu = c_associated(group%room)
+      do what = 1, WHATS
+        if (.not. group%way(side)%on_gpu) then
+          allocate (group%in(side, what)%a(n(side)))
+          cycle
+        end if
+        if (.not. c_associated(group%memory)) deallocate (group%out(side, what)%a)
+        call Within(group%room, from, n(side), group%out(side, what)%a)
+        call Within(group%room, from + n(side), n(side), group%in(side, what)%a)
+        from = from + 2*n(side)
+      end do
+    end do
+  end subroutine MakeOwn
 
   !> Opens the memory of the partners.
   subroutine Attach(group, names, sizes)

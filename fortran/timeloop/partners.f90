@@ -15,9 +15,10 @@ module partners_m
   integer, parameter :: whats = 2                   !< kinds of numbers through a side, which take turns: velocities, stresses
 
   !> Ways of numbers to a partner.
-  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3, by_pinned = 4
-  character(*), parameter, public :: carried_words(4) = [character(21) :: 'through shared memory', 'by messages', &
-                                                         'from GPU to GPU', 'through pinned memory']
+  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3, by_pinned = 4, by_gpu_messages = 5
+  character(*), parameter, public :: carried_words(5) = [character(32) :: 'through shared memory', 'by messages', &
+                                                         'from GPU to GPU', 'through pinned memory', &
+                                                         'by messages from GPU to GPU']
 
   !> What pieces give each other goes: by the best way found; from GPU to GPU; as messages; through memory of the host that the
   !> ranks of a machine share, as messages between machines.
@@ -46,7 +47,8 @@ module partners_m
     real(dp), allocatable :: latency(:)       !< from sending to receiving next to no bytes, as `open` found [s]
     real(dp), allocatable :: rate(:)          !< bytes over the time that they take beyond that [bytes/s]
     type(traffic_t), allocatable :: traffic(:)   !< since this was last set to nothing
-    logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
+    logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too,
+    logical :: on_gpu = .false.               !< and those in messages lie on this rank's GPU, where MPI takes them there
   contains
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send
@@ -64,7 +66,7 @@ module partners_m
     !> From now on partner with(side) is beside a side of this piece, 0: none, where that side is number theirs(side); and up to
     !> n(side) numbers of each kind travel both ways: `out` and `in` are there. All partners have as many sides. Two partners have
     !> several sides between them only among the first six of each. Where partners are not those of the `open` before, each way is
-    !> tried for a few milliseconds: `latency`, `rate`.
+    !> tried for a few milliseconds: `latency`, `rate`. Numbers carried by_gpu_messages are out of the host's reach.
     subroutine open_i(self, with, theirs, n, error)
       import :: partners_t, error_t, i8
       class(partners_t), intent(inout) :: self

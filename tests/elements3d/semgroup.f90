@@ -26,7 +26,7 @@ module semgroup_m
 
   type :: groups_t
     character(24), allocatable :: variants(:)
-    integer :: halos(2) = 0                 !< ways of sums
+    integer, allocatable :: halos(:)        !< ways of sums, two at least
     logical :: gpu = .false.                !< ranks compute on GPUs, which may be one and the same
   end type groups_t
 
@@ -60,7 +60,7 @@ contains
     type(link_t) :: link
     real(sp), allocatable :: one(:)
     type(error_t), allocatable :: error
-    integer :: v
+    integer :: v, h
     call RolesStart(role)
     link%world = role%world
     if (groups%gpu) call FailFromC(device_use(modulo(max(0, role%rank - 1), max(1, device_count()))), error)
@@ -79,6 +79,9 @@ contains
       call OneCase(role, link, one, 4, groups%halos(2), 0)
       call OneCase(role, link, one, 3, groups%halos(1), 71)
       call OneCase(role, link, one, 3, groups%halos(2), 45)
+      do h = 3, size(groups%halos)
+        call OneCase(role, link, one, 3, groups%halos(h), 58)
+      end do
       call scheme%no_pictures()
       if (role%master) call Model(one, error)
       call OneCase(role, link, one, 3, groups%halos(1), 0)

@@ -46,11 +46,19 @@ int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in) {
     fd3d_halo_box(&fd->cfg, side, out != nullptr, lo, hi);
     fd3d_halo_fields(what, side, number);
     const size_t cells = cells_in(lo, hi);
+    const int direct = gpu_is_device(out != nullptr ? out : in); // MPI takes it from there, and brings it there
     for (size_t f = 0; f < 3; f++) {
         float *field = what == 0 && o->core.partly ? o->grid.next_v[f] : o->grid.f[number[f]];
-        TRY(out != nullptr ? get_box(o, field, lo, hi, out + f * cells) : set_box(o, field, lo, hi, in + f * cells));
+        if (direct && out != nullptr)
+            TRY(fd3d_gpu_copy(o, field, lo, hi, 0, cells, out + f * cells, FD3D_GPU_OUT));
+        else if (direct)
+            TRY(fd3d_gpu_copy(o, field, lo, hi, 0, cells, (float *)in + f * cells, FD3D_GPU_IN));
+        else
+            TRY(out != nullptr ? get_box(o, field, lo, hi, out + f * cells)
+                               : set_box(o, field, lo, hi, in + f * cells));
     }
-    return 0;
+    // What came is read before anything is given again, and so before more can come.
+    return direct && out != nullptr ? gpu_wait(&o->queue) : 0;
 }
 
 int fd3d_gpu_reset(handle *h) {

@@ -114,6 +114,7 @@ typedef struct sem3d_gpu_pieces {
     int *give, *take;
     float *numbers; /* on their way from or to the host */
     size_t turns, gives, takes, room;
+    int early; /* sums are stored before the other bricks */
 } sem3d_gpu_pieces;
 
 typedef struct sem3d_gpu sem3d_gpu;

@@ -110,11 +110,13 @@ int sem3d_gpu_give(sem3d *fd, int fluid, int way, float *out) {
     const sem3d_gpu_phase &ph = o->phase[fluid];
     const int *first = fd->pieces.gives + 2 * way + fluid, n = first[1] - first[0];
     const unsigned components = fluid ? 1 : 3;
-    if (n == 0)
-        return 0;
-    pack<<<dim3(blocks_of(n), components), THREADS, 0, o->queue.stream>>>(ph.part, ph.stride, o->pieces.give + first[0],
-                                                                          n, o->pieces.numbers);
+    const int direct = gpu_is_device(out); // MPI takes it from there
+    if (n > 0)
+        pack<<<dim3(blocks_of(n), components), THREADS, 0, o->queue.stream>>>(
+            ph.part, ph.stride, o->pieces.give + first[0], n, direct ? out : o->pieces.numbers);
     CUDA_TRY(cudaGetLastError());
+    if (direct)
+        return gpu_wait(&o->queue); // what came before is read, too: more may come
     return gpu_download(&o->queue, out, o->pieces.numbers, components * (size_t)n * sizeof(float));
 }
 
@@ -125,9 +127,11 @@ int sem3d_gpu_take(sem3d *fd, int fluid, int way, const float *in) {
     const unsigned components = fluid ? 1 : 3;
     if (n == 0)
         return 0;
-    TRY(gpu_upload(&o->queue, o->pieces.numbers, in, components * (size_t)n * sizeof(float)));
+    const int direct = gpu_is_device(in);
+    if (!direct)
+        TRY(gpu_upload(&o->queue, o->pieces.numbers, in, components * (size_t)n * sizeof(float)));
     unpack<<<dim3(blocks_of(n), components), THREADS, 0, o->queue.stream>>>(
-        ph.part, ph.stride, o->pieces.take + first[0], n, o->pieces.numbers);
+        ph.part, ph.stride, o->pieces.take + first[0], n, direct ? in : o->pieces.numbers);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

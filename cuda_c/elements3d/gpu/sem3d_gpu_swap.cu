@@ -9,6 +9,7 @@
 // A buffer is free when it is stored into: whoever stores has what the partner stored one exchange before, which the
 // partner did after it had read the exchange before that. So two buffers that take turns do: solid and fluid where both
 // travel, else those of odd and even steps.
+#include "gpu_follow.cuh"
 #include "gpu_link.cuh"
 #include "iface.h"
 #include "sem3d_gpu.h"
@@ -47,6 +48,7 @@ static __device__ int buffer_of(const ways &all, const gpu_link_wait_for &w, int
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS)
     store(const __grid_constant__ ways all, gpu_link_wait_for w, int fluid, const float *part, ptrdiff_t stride) {
+    gpu_follow();
     const gpu_link_side &s = all.side[blockIdx.y];
     const int *list = all.list[blockIdx.y], n = all.n[blockIdx.y], what = buffer_of(all, w, fluid);
     if (is_over(w))
@@ -74,6 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static __global__ void __launch_bounds__(32) await(const __grid_constant__ ways all, gpu_link_wait_for w, int fluid) {
+    gpu_follow();
     if (threadIdx.x == 0)
         wait(w, all.side[blockIdx.y], buffer_of(all, w, fluid));
 }
@@ -81,6 +84,7 @@ static __global__ void __launch_bounds__(32) await(const __grid_constant__ ways 
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS)
     unpack(const __grid_constant__ ways all, gpu_link_wait_for w, int fluid, float *part, ptrdiff_t stride) {
+    gpu_follow();
     const int *list = all.list[blockIdx.y], n = all.n[blockIdx.y];
     if (is_over(w))
         return;
@@ -132,9 +136,8 @@ template <int COMPONENTS> static int give(sem3d_gpu *o, int fluid) {
     const unsigned n = collect(o, fluid, 1, &all, &blocks);
     if (n == 0)
         return 0;
-    store<COMPONENTS><<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(all, o->link.common, fluid, ph.part, ph.stride);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return gpu_launch(&o->queue, o->queue.close, {dim3(blocks, n), THREADS, 0}, store<COMPONENTS>, all, o->link.common,
+                      fluid, ph.part, ph.stride);
 }
 
 template <int COMPONENTS> static int take(sem3d_gpu *o, int fluid) {
@@ -144,12 +147,9 @@ template <int COMPONENTS> static int take(sem3d_gpu *o, int fluid) {
     const unsigned n = collect(o, fluid, 0, &all, &blocks);
     if (n == 0)
         return 0;
-    await<<<dim3(1, n), 32, 0, o->queue.stream>>>(all, o->link.common, fluid);
-    CUDA_TRY(cudaGetLastError());
-    unpack<COMPONENTS>
-        <<<dim3(blocks, n), THREADS, 0, o->queue.stream>>>(all, o->link.common, fluid, ph.part, ph.stride);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    TRY(gpu_launch(&o->queue, o->queue.close, {dim3(1, n), 32, 0}, await, all, o->link.common, fluid));
+    return gpu_launch(&o->queue, o->queue.close, {dim3(blocks, n), THREADS, 0}, unpack<COMPONENTS>, all, o->link.common,
+                      fluid, ph.part, ph.stride);
 }
 
 static int give_sums(sem3d_gpu *o, int fluid) { return fluid ? give<1>(o, fluid) : give<3>(o, fluid); }
@@ -157,10 +157,10 @@ static int take_sums(sem3d_gpu *o, int fluid) { return fluid ? take<1>(o, fluid)
 
 int sem3d_gpu_swapped_forces(sem3d_gpu *o, int fluid) {
     TRY(sem3d_gpu_part_forces(o, fluid, SEM3D_RIM));
-    if (o->link.beside)
+    if (o->pieces.early)
         TRY(give_sums(o, fluid));
     TRY(sem3d_gpu_part_forces(o, fluid, SEM3D_INSIDE));
-    if (!o->link.beside)
+    if (!o->pieces.early)
         TRY(give_sums(o, fluid));
     return take_sums(o, fluid);
 }
@@ -195,7 +195,8 @@ static int offer(sem3d *fd, int beside, int host, double seconds, int length, ch
             }
     }
     o->link.hosted = host;
-    return gpu_link_offer(&o->queue, &o->link, count, beside, seconds, length, ticket);
+    o->pieces.early = beside;
+    return gpu_link_offer(&o->queue, &o->link, count, 0, seconds, length, ticket);
 }
 
 static int open_way(sem3d *fd, int way, int length, const char *ticket) {
