@@ -29,8 +29,9 @@
 using bench_fd3d::volume, bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.5}, quick = {3, 0.2};
+// Cells of an absorbing layer: those of the environment, else the usual ones.
+static const int layer = getenv("LAYER") != nullptr ? atoi(getenv("LAYER")) : 20;
 enum {
-    LAYER = 20,
     ELASTIC_BYTES = 120,
     MEMORY_BYTES = 56,
     PACKED_BYTES = 40,
@@ -58,7 +59,7 @@ static fd3d_cfg make_cfg(const int n[3], const shot &s) {
         c.n[a] = c.whole[a] = n[a];
         c.d[a] = 10;
         c.side[2 * a] = c.side[2 * a + 1] = 1;
-        c.layer[2 * a] = c.layer[2 * a + 1] = LAYER;
+        c.layer[2 * a] = c.layer[2 * a + 1] = layer;
     }
     c.side[4] = 2; // free
     c.layer[4] = 0;
@@ -73,7 +74,7 @@ static fd3d_cfg make_cfg(const int n[3], const shot &s) {
 static void give_layers(void *h, const fd3d_cfg &c) {
     std::vector<float> p[3];
     for (int a = 0; a < 3; a++)
-        bench_fd3d::layer_profile(p[a], LAYER, c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);
+        bench_fd3d::layer_profile(p[a], layer, c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);
     if (fd3d_pml(h, p[0].data(), p[1].data(), p[2].data()))
         bench_fail("pml");
 }
@@ -97,8 +98,8 @@ static void give_points(void *h, const fd3d_cfg &c, int steps) {
         for (int f = 0; f < 3; f++) {
             for (int m = 0; m < 64; m++) {
                 field.push_back(f), w.push_back(1.0f / 64);
-                i.push_back(LAYER + (r * 37) % (c.n[0] - 2 * LAYER - 8) + m % 4);
-                j.push_back(LAYER + (r * 53) % (c.n[1] - 2 * LAYER - 8) + m / 4 % 4);
+                i.push_back(layer + (r * 37) % (c.n[0] - 2 * layer - 8) + m % 4);
+                j.push_back(layer + (r * 53) % (c.n[1] - 2 * layer - 8) + m / 4 % 4);
                 k.push_back(m / 16);
             }
             start.push_back((int)w.size());
