@@ -38,6 +38,9 @@ luck = random.Random(SEED)
 visible = os.environ.get("CUDA_VISIBLE_DEVICES") or subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.strip().replace("\n", ",")
 gpus = min(2, visible.count(",") + 1)
 WORDS = (f"gpn={gpus}", f"ranks_per_gpu={2 // gpus}", "group=2", f"lease={LEASE}", "checkpoint=0.005", "on_gpu_error=retire")
+SAYS = (r"goes on after step \d+|is dealt again|is dead: process|not heard of|GPU .* failed|no GPU memory"
+        r"|stays and computes on CPU cores")
+COUNTED = ("goes on after", "dealt again", "dead", "not heard", "failed", "no GPU memory", "on CPU cores")
 ENV = {"LD_PRELOAD": str(build / "tests" / "gpufault.so"), "GPUFAULT": str(Path("fault").resolve())}
 
 
@@ -119,9 +122,8 @@ for n in range(ROUNDS if status == 0 else 0):
     full.unlink(missing_ok=True)
     if ended is None:
         stuck.append((rounds[-1], job.said()[-600:]))
-    told += re.findall(r"goes on after step \d+|is dealt again|is dead: process|not heard of|GPU .* failed|no GPU memory|stays and computes on CPU cores", job.said())
-counts = ", ".join(f"{word} {sum(word in t for t in told)}" for word in ("goes on after", "dealt again", "dead", "not heard", "failed", "no GPU memory",
-                                                                 "on CPU cores"))
+    told += re.findall(SAYS, job.said())
+counts = ", ".join(f"{word} {sum(word in t for t in told)}" for word in COUNTED)
 claim(not stuck, f"seed {SEED}, {', '.join(rounds)}: each launch ends by itself {stuck}; said: {counts}")
 if status == 0:
     job = group_job("out.nc")
