@@ -4,6 +4,7 @@ bit for bit, and ranks agree; plan tells its blocks; spl-model layers has the sa
 import functools
 import os
 import random
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -125,6 +126,16 @@ Path("hole.layers").write_text(LAYERS.replace("floor.nc", "hole.nc"))
 refused("a grid with a hole", "hole.nc", "missing", layers="hole.layers")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "350+sine(x)"))
 refused("an unknown function", "line 3", "'sine' is unknown", layers="odd.layers")
+
+# What cannot be written leaves nothing, and what was there as it was.
+shutil.copy("lake.exo", "old.exo")
+for what, more in (("a mesh that is too large for its disk", {}), ("the same in place of another", {"overwrite": "y", "mesh_out": "old.exo"})):
+    before = sorted(p.name for p in Path(".").iterdir())
+    r = subprocess.run([PROGRAM, "mesh", *words(**{"mesh_out": "large.exo", **more})], capture_output=True, text=True,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)))
+    claim(r.returncode == 1 and "File too large" in r.stderr and sorted(p.name for p in Path(".").iterdir()) == before
+          and Path("old.exo").read_bytes() == Path("lake.exo").read_bytes(), f"{what}: {r.stderr.strip()[-200:]}")
+refused("a folder that is not there", "nowhere/x.exo cannot be written", "no directory nowhere", verb=("mesh",), mesh_out="nowhere/x.exo")
 
 # A film between thick layers: the mesher takes it, or tells it; what it takes has no fault of a mesh.
 SEED = int(os.environ.get("SEED") or random.randrange(10**6))
