@@ -4,10 +4,11 @@ module path_c
   implicit none
   private
   public :: path_input, path_output, path_same, path_beside, path_within, path_kind
-  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link
+  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link, path_other
 
   !> Results of path_kind.
-  integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4
+  integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4, &
+                               path_other = 5
 
   interface
     !> 0 if `path` (null-terminated) is a file on disk that can be read and is not empty; 1 and a sentence otherwise.

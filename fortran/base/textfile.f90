@@ -5,7 +5,8 @@
 module textfile_m
   use kinds_m, only: dp, i8
   use error_m, only: error_t, Fail
-  use text_m, only: Str, ToReal
+  use path_c, only: path_folder, path_kind, path_other
+  use text_m, only: CString, Str, ToReal
   implicit none
   private
   public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, NumberOf, IntegerOf, Shown
@@ -36,17 +37,19 @@ contains
     character(5000) :: reason                 !< the runtime's message: the path, then what is wrong
     integer(i8) :: bytes
     integer :: unit, io, i
-    logical :: is_folder
     file%path = trim(path)
     if (file%path == '') then
       call Fail(error, 'no '//what//' given: name its file')
       return
     end if
-    inquire (file=file%path//'/.', exist=is_folder)
-    if (is_folder) then
+    select case (path_kind(CString(file%path)))
+    case (path_folder)
       call Fail(error, what//' '//file%path//' is a folder: give the name of a text file')
       return
-    end if
+    case (path_other)                         ! to open a pipe would wait for a writer
+      call Fail(error, what//' '//file%path//' is a pipe or a device, not a file on disk: give the name of a text file')
+      return
+    end select
     open (newunit=unit, file=file%path, access='stream', form='unformatted', status='old', action='read', iostat=io, iomsg=reason)
     if (io /= 0) then
       call Fail(error, what//' '//file%path//' cannot be opened: '//Cause(reason))

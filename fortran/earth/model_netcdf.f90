@@ -176,6 +176,7 @@ contains
     type(side_t), intent(inout) :: side
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: begin
+    type(packing_t) :: packing
     real(dp), allocatable :: c(:)
     real(dp) :: factor
     if (allocated(error)) return
@@ -204,6 +205,8 @@ contains
     end if
     allocate (c(side%n))
     call FailFromC(fio_get_doubles(file, CString(side%name), [0_c_long_long], [side%n], c), error)
+    call ReadPacking(file, s, side%name, packing, error)
+    c = Unpacked(c, packing%scale, packing%offset)
     if (PointsUp(file, side%name)) then             ! heights that fall from sample to sample are depths that rise
       c = -c
       side%upwards = side%n > 1 .and. c(1) > c(size(c))
@@ -325,7 +328,8 @@ contains
     real(dp), allocatable :: row(:)
     integer :: i, j, n_slow, n_fast
     if (allocated(error)) return
-    packing = PackingOf(file, var)
+    call ReadPacking(file, s, var, packing, error)
+    if (allocated(error)) return
     n_slow = merge(s%nz, s%nx, z_is_slow)
     n_fast = merge(s%nx, s%nz, z_is_slow)
     allocate (row(n_fast))
@@ -353,14 +357,20 @@ contains
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
 
-  type(packing_t) function PackingOf(file, var) result(p)
+  subroutine ReadPacking(file, s, var, p, error)
     type(c_ptr), intent(in) :: file
+    type(samples_t), intent(in) :: s
     character(*), intent(in) :: var
+    type(packing_t), intent(out) :: p
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
     if (fio_get_att_number(file, CString(var), CString('scale_factor'), p%scale) == 0) p%scale = 1
     if (fio_get_att_number(file, CString(var), CString('add_offset'), p%offset) == 0) p%offset = 0
     p%has_fill(1) = fio_get_att_number(file, CString(var), CString('_FillValue'), p%fill(1)) == 1
     p%has_fill(2) = fio_get_att_number(file, CString(var), CString('missing_value'), p%fill(2)) == 1
-  end function PackingOf
+    if (Lower(NetcdfText(file, var, '_Unsigned')) == 'true') call Fail(error, s%what//" model '"//s%file//"': the attribute "// &
+      '_Unsigned of '//var//' says that its integers are meant without their sign: write them as unsigned ones, or as floats')
+  end subroutine ReadPacking
 
   elemental logical function Missing(stored, packing)
     real(dp), intent(in) :: stored
@@ -473,7 +483,8 @@ contains
     call SamplesVolume(s, n, a, error)
     if (allocated(error)) return
     allocate (plane(m(3), m(2)))
-    packing = PackingOf(file, name)
+    call ReadPacking(file, s, name, packing, error)
+    if (allocated(error)) return
     do l = 1, m(1)
       call FailFromC(fio_get_doubles(file, CString(name), int(first + [l - 1, 0, 0], c_long_long), &
         int([1, m(2), m(3)], c_long_long), plane), error)
@@ -585,7 +596,8 @@ contains
       return
     end select
     m = merge(n, n([2, 1]), y_is_slow)
-    packing = PackingOf(file, var)
+    call ReadPacking(file, s, var, packing, error)
+    if (allocated(error)) return
     allocate (row(m(1)), z(n(1), n(2)), stat=status)
     if (status /= 0) then
       call Fail(error, "no memory for the surface '"//s%file//"', "//Str(n(1))//' x '//Str(n(2))//' points')

@@ -8,6 +8,7 @@ submodule(elements3d_m) elements3d_mesh
   use elements_ocean_m, only: OceanOver
   use elements_sponge_m, only: SpongeDistances
   use elements_tensors_m, only: FastestIn, SlowestIn, TensorOf
+  use error_m, only: AddContext, FailFromC
   use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: i8
@@ -21,6 +22,8 @@ submodule(elements3d_m) elements3d_mesh
   use mesh_m, only: mesh_t
   use mesh_of_layers_m, only: MeshOfLayers
   use model3d_m, only: model3d_t
+  use path_c, only: path_output
+  use text_m, only: CString
   implicit none
 
 contains
@@ -131,6 +134,9 @@ contains
     type(error_t), allocatable :: no_mesh
     type(mesh_t) :: mesh
     if (job%mesh_out == '') call Fail(error, 'mesh_out is empty: give mesh_out=FILE, the mesh to write')
+    if (allocated(error)) return
+    call FailFromC(path_output(CString(job%mesh_out)), error)
+    if (allocated(error)) call AddContext(error, 'mesh_out = '//job%mesh_out//' cannot be written')
     if (allocated(error)) return
     if (.not. FileExists(job%mesh_out)) return
     if (.not. job%overwrite) then

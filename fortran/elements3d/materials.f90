@@ -81,8 +81,8 @@ contains
       end if
       column = [column, c]
     end do
-    if (.not. all([(any(column == c), c=1, 3)]) .or. any(column == 4) .neqv. any(column == 5) .or. &
-        any(column == 6) .neqv. any(column == 7) .or. any(column == 4) .and. any(column == 6)) &
+    if (.not. all([(any(column == c), c=1, 3)]) .or. (any(column == 4) .neqv. any(column == 5)) .or. &
+        (any(column == 6) .neqv. any(column == 7)) .or. (any(column == 4) .and. any(column == 6))) &
       call Fail(error, Here(file)//'columns must be vp, vs, rho and, where blocks attenuate, Qp and Qs or Qkappa and Qmu')
   end subroutine ReadColumns
 

@@ -14,7 +14,7 @@ module mesh_check_m
   !> half a degree between two of them, or one and the plane of the others. And the Jacobian over the largest one of its element.
   real(dp), parameter :: least_angle = 0.01_dp, least_part = 1.0e-4_dp
   real(dp), parameter :: one_place = 1.0e-3_dp            !< nodes are double so close to each other, of the shortest edge of either
-  real(dp), parameter :: on_side = 2.0e-3_dp              !< a node is on a side so close to it, of half an element
+  real(dp), parameter, public :: on_side = 2.0e-3_dp      !< a node is on a side so close to it, of half an element
 
   !> Places in boxes of equal size, each with a list of those in it; boxes may share a list.
   type :: boxes_t

@@ -2,6 +2,7 @@
 !> has them, z turned back where it points up.
 module mesh_exodus_write_m
   use error_m, only: error_t, AddContext, FailFromC
+  use files_m, only: FileHalf, FileRemove, FileRename, FileSync
   use fio_c, only: fio_abandon, fio_close, fio_create, fio_dim, fio_enddef, fio_numbers, fio_put_doubles, fio_put_longs, &
                    fio_put_text, fio_text, fio_var
   use iso_c_binding, only: c_associated, c_long_long, c_null_char, c_ptr
@@ -18,14 +19,17 @@ module mesh_exodus_write_m
 
 contains
 
-  !> up: z of the file points up. A file that is there is replaced.
+  !> up: z of the file points up. A file that is there is replaced, once the new one is whole and on the disk.
   subroutine MeshWrite(path, mesh, up, error)
     character(*), intent(in) :: path
     type(mesh_t), intent(in) :: mesh
     logical, intent(in) :: up
     type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: ignored
     type(c_ptr) :: file
-    file = fio_create(CString(path))
+    character(:), allocatable :: half
+    half = FileHalf(path)
+    file = fio_create(CString(half))
     if (.not. c_associated(file)) call FailFromC(1, error)
     if (.not. allocated(error)) then
       call Define(file, mesh, error)
@@ -37,6 +41,9 @@ contains
       else
         call FailFromC(fio_close(file), error)
       end if
+      if (.not. allocated(error)) call FileSync(half, error)
+      if (.not. allocated(error)) call FileRename(half, path, error)
+      if (allocated(error)) call FileRemove(half, ignored)
     end if
     if (allocated(error)) call AddContext(error, "mesh '"//path//"'")
   end subroutine MeshWrite

@@ -6,6 +6,7 @@ module mesh_stack_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t
+  use mesh_check_m, only: on_side
   use mesh_surface_m, only: SurfaceAt
   use text_m, only: Str
   implicit none
@@ -67,6 +68,7 @@ contains
     call Cut(box%fluid, stack%true)
     call Rows(table, box, stack, error)
     if (.not. allocated(error)) call MakeRoom(table, stack, error)
+    if (.not. allocated(error)) call CheckThin(table, stack, error)
   end subroutine StackMake
 
   !> Nodes from corner to corner of an element.
@@ -247,6 +249,36 @@ contains
       end do
     end do
   end subroutine MakeRoom
+
+  !> Rows beside each other whose heights differ so much that the nodes of one lie on the far side of the other, by MeshCheck.
+  subroutine CheckThin(table, stack, error)
+    type(layer_table_t), intent(in) :: table
+    type(stack_t), intent(in) :: stack
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: thinnest = on_side/2           !< part of the height beside it
+    real(dp) :: height(2), part, worst(2)
+    integer :: i, j, k, low, high, at(2)
+    part = huge(part)
+    do k = 1, size(stack%rows) - 1
+      do j = 0, ubound(stack%used, 2)
+        do i = 0, ubound(stack%used, 1)
+          height = (stack%used(i, j, k + 1:k + 2) - stack%used(i, j, k:k + 1))/stack%rows(k:k + 1)
+          if (minval(height) >= part*maxval(height)) cycle
+          part = minval(height)/maxval(height)
+          worst = height
+          low = k - 1 + minloc(height, 1)
+          high = k - 1 + maxloc(height, 1)
+          at = [i, j]
+        end do
+      end do
+    end do
+    if (part > thinnest) return
+    call Fail(error, 'mesh=layers: at '//Place(stack%x%inside(at(1)), stack%y%inside(at(2)))//' elements of layer '// &
+              table%layer(low)%name//' are '//Str(minval(worst), 3)//' m high beside those of '//table%layer(high)%name//', '// &
+              Str(maxval(worst), 3)//' m; they must have '//Str(thinnest, 1)//' of that at least, '// &
+              Str(thinnest*maxval(worst), 3)//' m: leave layer '//table%layer(low)%name//' out of '//table%path// &
+              ', make it or its elements higher, or give a smaller height of elements of layer '//table%layer(high)%name)
+  end subroutine CheckThin
 
   !> The largest distance of a contact from the nearest boundary of rows [m].
   pure real(dp) function Misplaced(stack) result(off)

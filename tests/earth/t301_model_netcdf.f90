@@ -19,7 +19,8 @@ program t301_model_netcdf
     character(16) :: x_units = 'm', z_units = 'm', x_axis = '', z_axis = '', positive = 'down', z_standard = ''
     character(40) :: long_name = ''
     real(dp), allocatable :: xs(:), zs(:), a(:, :)   !< a(nx, nz)
-    real(dp) :: scale = 1, offset = 0, fill = 0
+    real(dp) :: scale = 1, offset = 0, fill = 0, x_scale = 1, x_offset = 0
+    character(8) :: unsigned = ''
     logical :: coordinates = .true.
   end type file_t
 
@@ -61,8 +62,11 @@ contains
     if (f%scale /= 1) call FioNumbers(h, trim(f%var), 'scale_factor', 'double', [f%scale], e)
     if (f%offset /= 0) call FioNumbers(h, trim(f%var), 'add_offset', 'double', [f%offset], e)
     if (f%fill /= 0) call FioNumbers(h, trim(f%var), '_FillValue', trim(f%type), [f%fill], e)
+    if (f%unsigned /= '') call FioText(h, trim(f%var), '_Unsigned', trim(f%unsigned), e)
     if (f%coordinates) then
       call Coordinate(h, f%x, f%x_units, f%x_axis, '', '', e)
+      if (f%x_scale /= 1) call FioNumbers(h, trim(f%x), 'scale_factor', 'double', [f%x_scale], e)
+      if (f%x_offset /= 0) call FioNumbers(h, trim(f%x), 'add_offset', 'double', [f%x_offset], e)
       call Coordinate(h, f%z, f%z_units, f%z_axis, f%positive, f%z_standard, e)
     end if
     call FailFromC(fio_enddef(h), e)
@@ -158,6 +162,17 @@ contains
     call Reads('another name, told by its long_name')
     f%xs = real(real(f%xs/3, sp), dp)*3
     call Reads('coordinates with rounding of single precision')
+    f%xs = [(real(i, dp), i=0, nx - 1)]
+    f%x_scale = 12.5_dp
+    f%x_offset = -37.5_dp
+    call Reads('packed coordinates')
+    f%xs = [(3*real(i, dp), i=0, nx - 1)]/1000
+    f%x_scale = 12.5_dp/3
+    f%x_offset = -0.0375_dp
+    f%x_units = 'km'
+    call Reads('the same in km')
+    f%unsigned = 'false'
+    call Reads('integers said to have a sign')
   end subroutine Spellings
 
   subroutine Densities()
@@ -283,6 +298,8 @@ contains
     call Refused('sample (2, 3) at x = -25 m, z = 20 m of vp is missing', 'a hole')
     f%a(2, 3) = 0
     call Refused('is 0, must be a number above 0', 'a zero')
+    f%unsigned = 'true'
+    call Refused('the attribute _Unsigned of vp says', 'integers meant without their sign')
     f%a = vp/1000
     call Refused('look like km/s: correct the units attribute of vp to km/s', 'km/s said to be m/s')
     f%units = 'km/s'

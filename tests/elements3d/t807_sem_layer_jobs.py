@@ -3,6 +3,8 @@
 bit for bit, and ranks agree; plan tells its blocks; spl-model layers has the same earth; bad input is refused with a sentence."""
 import functools
 import os
+import random
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -124,4 +126,42 @@ Path("hole.layers").write_text(LAYERS.replace("floor.nc", "hole.nc"))
 refused("a grid with a hole", "hole.nc", "missing", layers="hole.layers")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "350+sine(x)"))
 refused("an unknown function", "line 3", "'sine' is unknown", layers="odd.layers")
+
+# What cannot be written leaves nothing, and what was there as it was.
+shutil.copy("lake.exo", "old.exo")
+for what, more in (("a mesh that is too large for its disk", {}), ("the same in place of another", {"overwrite": "y", "mesh_out": "old.exo"})):
+    before = sorted(p.name for p in Path(".").iterdir())
+    r = subprocess.run([PROGRAM, "mesh", *words(**{"mesh_out": "large.exo", **more})], capture_output=True, text=True,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)))
+    claim(r.returncode == 1 and "File too large" in r.stderr and sorted(p.name for p in Path(".").iterdir()) == before
+          and Path("old.exo").read_bytes() == Path("lake.exo").read_bytes(), f"{what}: {r.stderr.strip()[-200:]}")
+refused("a folder that is not there", "nowhere/x.exo cannot be written", "no directory nowhere", verb=("mesh",), mesh_out="nowhere/x.exo")
+
+# A film between thick layers: the mesher takes it, or tells it; what it takes has no fault of a mesh.
+SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+random.seed(SEED)
+FILM = dict(layers="film.layers", materials="film.materials", mesh_x0=0, mesh_x1=500, mesh_y0=0, mesh_y1=400, mesh_bottom=600, mesh_dx=100,
+            mesh_dy=100, dispersion="warn", overwrite="y", mesh_out="film.exo")
+Path("film.materials").write_text("top 2000 1000 2000\nfilm 1800 900 2000\nrock 2600 1500 2100\n")
+
+
+def film(thick, **more):
+    Path("film.layers").write_text(f"top 5*x/500 100\nfilm 100 100\nrock {100 + thick!r} 250\n")
+    return run("mesh", *words(**{**FILM, **more}))
+
+
+def told(r, part):
+    """The film is refused, by its name and height, and that of the layer below, of which it must have a thousandth."""
+    return r.returncode == 1 and f"elements of layer film are {part:.3g} m high beside those of rock, 250 m" in r.stderr and "0.25 m" in r.stderr
+
+
+r = film(0.01)
+claim(told(r, 0.01) and "leave layer film out of film.layers" in r.stderr, f"a layer of a centimetre: {r.stderr.strip()}")
+wrong, taken = [], 0
+for thick in [0.2495, 0.2505] + [round(10 ** random.uniform(-2.9, 1), 6) for _ in range(10)]:
+    r = film(thick, mesh_nodes=random.choice([8, 27]))
+    taken += r.returncode == 0
+    if r.returncode != (thick < 0.25) or "whole faces" in r.stderr:
+        wrong.append((thick, r.returncode, r.stderr.strip()[-200:]))
+claim(not wrong and 0 < taken < 12, f"films of 1 mm .. 10 m, seed {SEED}: {taken} of 12 are taken, those from 0.25 m up {wrong[:2] if wrong else ''}")
 done()

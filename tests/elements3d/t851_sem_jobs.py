@@ -119,6 +119,10 @@ Path("q.materials").write_text("* 2600 1500 2100 80 0.5\n")
 refused("a quality factor below 1", "quality", "q.materials", materials="q.materials")
 Path("odd.materials").write_text("* 2600 2500 2100\n")
 refused("a medium of no rock", "vs = 2500", "odd.materials", "line 1", materials="odd.materials")
+for columns, numbers in (("vp rho Qkappa", "2600 2100 80"), ("vp vs Qkappa", "2600 1500 80"), ("Qkappa", "80"), ("vp vs rho Qp", "2600 1500 2100 80"),
+                         ("vp vs rho Qp Qs Qmu Qkappa", "2600 1500 2100 80 60 90 50")):
+    Path("odd.materials").write_text(f"block {columns}\n* {numbers}\n")
+    refused(f"a table of {columns}", "columns must be vp, vs, rho", "odd.materials, line 1", materials="odd.materials")
 refused("a mesh that is none", "box.materials", mesh="box.materials")
 refused("a mesh too coarse", "fmax", "edge", fpeak=9)
 keymap(depth=710)

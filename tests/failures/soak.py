@@ -26,7 +26,7 @@ from check import claim, done, skip  # noqa: E402
 from jobs import kick, ranks_here, slow_machine  # noqa: E402
 from minisurvey import PROGRAM, make, statuses, write_keymap  # noqa: E402
 from shims import preload  # noqa: E402
-from spltools.gathers.cdf5 import Header  # noqa: E402
+from spltools.netcdf import Header  # noqa: E402
 
 TIMES = ("seconds", "finished", "device", "run_checksum")      # when, how fast and where a shot was modelled
 WHO = ("worker", "fast worker", "master", "mpirun", "all")

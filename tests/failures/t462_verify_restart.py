@@ -7,7 +7,7 @@ from pathlib import Path
 
 from check import claim, done
 from minisurvey import differences, make, run
-from spltools.gathers.cdf5 import Header
+from spltools.netcdf import Header
 
 SHOTS = 8
 make(shots=SHOTS, tmax=0.6)

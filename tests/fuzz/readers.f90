@@ -6,6 +6,7 @@ module readers_m
   use acoustic2d_m, only: acoustic2d_t
   use checked_m, only: Whole
   use elastic3d_m, only: elastic3d_t
+  use elements3d_m, only: elements3d_t
   use error_m, only: error_t
   use fio_c, only: fio_put_longs
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen, FioStatus, FioVerify
@@ -27,7 +28,7 @@ module readers_m
   use physics_m, only: physics_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
-  use readers3d_m, only: Exodus, Fault, Layers
+  use readers3d_m, only: Exodus, Fault, Layers, Materials, Stack
   use readers_kept_m, only: Lock, Notes, Snapshots, State
   use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
@@ -50,6 +51,7 @@ module readers_m
 
   type(acoustic2d_t), target :: acoustic2d
   type(elastic3d_t), target :: elastic3d
+  type(elements3d_t), target :: elements3d
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -128,6 +130,12 @@ contains
       outcome = Layers(input, at)
     case ('exodus')
       outcome = Exodus(input, at)
+    case ('materials')
+      outcome = Materials(input, at)
+    case ('stack')
+      outcome = Stack(input, at)
+    case ('params-sem')
+      outcome = Params(input, elements3d)
     case default
       outcome = -2
     end select

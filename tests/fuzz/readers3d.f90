@@ -9,13 +9,16 @@ module readers3d_m
   use iso_c_binding, only: c_int
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
+  use layer_table_m, only: layer_table_t, LayersRead
+  use materials_m, only: from_table, materials_t, MaterialsRead
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
   use mesh_m, only: mesh_t, MeshOrder, MeshSort
-  use readerparts_m, only: Contradiction, Put, taken, Verdict
+  use mesh_surface_m, only: SurfaceAt
+  use readerparts_m, only: Contradiction, lf, Put, Split, taken, Verdict
   implicit none
   private
-  public :: Exodus, Fault, Layers
+  public :: Exodus, Fault, Layers, Materials, Stack
 
 contains
 
@@ -57,6 +60,47 @@ contains
     if (any(l%medium(1, :) < 50) .or. any(0.75_dp*l%medium(1, :)**2 < l%medium(2, :)**2*(1 - 1e-9_dp))) &
       outcome = Contradiction('no rock')
   end function Layers
+
+  !> A table of materials of blocks: each is a fluid or rock, or comes from volumes.
+  integer(c_int) function Materials(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(materials_t) :: m
+    type(error_t), allocatable :: error
+    call Put(at//'m.materials', input)
+    call MaterialsRead(at//'m.materials', m, error, .true.)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    if (size(m%block) < 1 .or. size(m%part, 2) /= size(m%block) .or. size(m%relative, 2) /= size(m%block)) &
+      outcome = Contradiction('blocks without numbers')
+    if (.not. all(abs(m%part) <= huge(m%part)) .or. .not. all(abs(m%relative) <= huge(m%relative))) &
+      outcome = Contradiction('a medium that is no number')
+    if (any(m%from == from_table .and. (m%part(1, :) < 50 .or. m%part(3, :) <= 0))) outcome = Contradiction('no rock')
+  end function Materials
+
+  !> A table of layers for the mesher, and the grid of one more of them: upper sides have depths, or say where not and why.
+  integer(c_int) function Stack(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(layer_table_t) :: t
+    type(error_t), allocatable :: error
+    character(:), allocatable :: table, grid, why
+    real(dp) :: z
+    integer :: i, k
+    logical :: ok
+    call Split(input, table, grid)
+    if (grid /= '') table = table//lf//'below '//at//'g.grid'
+    call Put(at//'l.layers', table)
+    call Put(at//'g.grid', grid)
+    call LayersRead(at//'l.layers', t, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    do k = 1, size(t%layer)
+      do i = 0, 4
+        call SurfaceAt(t%layer(k)%top, 100.0_dp*i, 70.0_dp*i, z, ok, why)
+        if (ok .and. .not. abs(z) <= 1.0e7_dp) outcome = Contradiction('a depth that is no number')
+        if (.not. ok .and. len(why) < 15) outcome = Contradiction("'"//why//"' is no sentence")
+      end do
+    end do
+  end function Stack
 
   !> A mesh in Exodus II. Of one that passes its checks each point has a number, and each corner an element.
   integer(c_int) function Exodus(input, at) result(outcome)

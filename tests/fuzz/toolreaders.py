@@ -26,13 +26,17 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, abaqus, axis, cdf5, cli, gathers, keymap, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, specfem_source, unv
+    global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, launcher, mesh, mesh_tool, model_tool, p190_sps, segy_geometry, specfem, \
+        specfem_source, unv
+    import h5py  # noqa: F401
+    import meshio  # noqa: F401
+    import netCDF4  # noqa: F401
     import numpy as np
     from spltools import cli
     from spltools.earth import model_tool
     from spltools.gathers import cdf5, gathers
     from spltools.geometry import axis, keymap, p190_sps, segy_geometry, specfem_source
-    from spltools.mesh import abaqus, mesh, specfem, unv
+    from spltools.mesh import abaqus, foreign, mesh, mesh_tool, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
         'launcher', importlib.machinery.SourceFileLoader('launcher', path)))
@@ -214,10 +218,44 @@ def meshes(place, data):
         raise Contradiction('blocks are not numbered')
 
 
+def described(path, kind):
+    """A mesh as `spl-mesh` describes and checks it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        mesh_tool.main(['describe', path, '--format', kind])
+        mesh_tool.main(['check', path, '--format', kind])
+
+
+def foreign_meshes(place, data):
+    """What meshio reads: behind 'g' of Gmsh, 'v' VTK, 'x' VTU."""
+    described(place.put('mesh', data[1:]), {b'g': 'gmsh', b'v': 'vtk', b'x': 'vtu'}.get(data[:1], 'gmsh'))
+
+
+def exodus_meshes(place, data):
+    described(place.put('mesh.exo', data), 'exodus')
+
+
+def arrays(place, data):
+    """Models as arrays: behind 'n' of NumPy, 'h' HDF5, 'r' RSF with its data in the same file."""
+    verb = {b'n': ['npy', '--axes', 'xz'], b'h': ['hdf5', '--axes', 'xz'], b'r': ['rsf']}.get(data[:1], ['npy', '--axes', 'xz'])
+    words = [verb[0], place.put('array', data[1:]), *verb[1:], '--variable', 'vp', '--unit', 'm/s', '--lengths', 'm', '--dx', '10',
+             '--dz', '10', '--overwrite', '-o', os.path.join(place.folder, 'model.nc')]
+    cli.inputs.clear()
+    with contextlib.redirect_stdout(io.StringIO()):
+        model_tool.main(words)
+
+
+def models(place, data):
+    path = place.put('model.nc', data)
+    with contextlib.redirect_stdout(io.StringIO()):
+        model_tool.main(['info', path])
+
+
 # reader: (procedure, folder of its corpus)
 READERS = {'p190': (p190, 'p190'), 'sps': (sps, 'sps'), 'segy': (segy, 'segy'), 'su': (su, 'su'), 'section': (section, 'section'),
            'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers'), 'launches': (launches, 'launches'),
-           'tool-mesh': (meshes, 'mesh'), 'cmt': (cmt, 'cmt')}
+           'tool-mesh': (meshes, 'mesh'), 'cmt': (cmt, 'cmt'), 'foreign': (foreign_meshes, 'foreign'),
+           'tool-exodus': (exodus_meshes, 'exodus'), 'arrays': (arrays, 'arrays'), 'tool-netcdf': (models, 'netcdf'),
+           'tool-netcdf3d': (models, 'netcdf3d')}
 
 
 def one(reader, place, data):

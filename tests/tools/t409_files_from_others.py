@@ -184,18 +184,34 @@ minisurvey.make(shots=12)
 ran = minisurvey.run('par=job.par')
 claim(ran.returncode == 0 and len(Gathers('out.nc').record) == 12, 'a survey to write from')
 os.makedirs('full')
-for words in ('spl-export out.nc -o full/a.segy', 'spl-export out.nc -o full/a.mseed', 'spl-plot gathers out.nc -o full/a.png',
-              'spl-report out.nc -o full/a.html', 'spl-merge out.nc out.nc -o full/a.nc', 'spl-split out.nc --records 101-111 -o full/a.nc',
-              'spl-model demo -o full/a.nc', 'spl-mesh convert box.exo -o full/a.exo',
-              'spl-keymap line --shots 900 --first-x 0 --shot-interval 9 --source-depth 5 --first-offset 9 --interval 9 --channels 4 --depth 5'
-              ' -o full/a.keymap'):
+with open('sources.py', 'w') as f:          # 900 sources and one list of receivers: a map that is longer than its lists
+    f.write(f"""import sys
+sys.path.insert(0, {str(TOOLS)!r})
+from spltools import cli
+from spltools.geometry.from_arrays import write_keymap
+try:
+    write_keymap('full/a.keymap', [[10.5 * i, 5] for i in range(900)], [[0, 5], [13.7, 5], [91.1, 7]])
+except cli.Failure as failure:
+    print('error: ' + str(failure), file=sys.stderr)
+    sys.exit(1)
+""")
+for limit, words in (
+        (9000, 'spl-export out.nc -o full/a.segy'), (9000, 'spl-export out.nc -o full/a.mseed'), (9000, 'spl-export out.nc -o full/a.sac'),
+        (9000, 'spl-plot gathers out.nc -o full/a.png'), (900, 'spl-plot gathers out.nc -o full/a.pdf'),
+        (9000, 'spl-report out.nc -o full/a.html'), (9000, 'spl-merge out.nc out.nc -o full/a.nc'),
+        (9000, 'spl-split out.nc --records 101-111 -o full/a.nc'), (9000, 'spl-model demo -o full/a.nc'),
+        (9000, 'spl-mesh convert box.exo -o full/a.exo'), (9000, f'{os.getcwd()}/sources.py -'),
+        (9000, 'spl-keymap line --shots 900 --first-x 0 --shot-interval 9 --source-depth 5 --first-offset 9 --interval 9 --channels 4 --depth 5'
+         ' -o full/a.keymap')):
     tool, *arguments = words.split()
     ran = subprocess.run([sys.executable, TOOLS / tool, *arguments], capture_output=True, text=True,
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)))
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     told = [line for line in ran.stderr.splitlines() if not line.startswith('warning: ')]
     left = os.listdir('full')
-    claim(ran.returncode == 1 and len(told) == 1 and told[0].startswith('error: full/a') and 'cannot be written: ' in told[0] and not left,
-          f'{tool} {arguments[0]}: {" / ".join(told) or "nothing said"}; exit status {ran.returncode}, left behind: {left or "nothing"}')
+    claim(ran.returncode == 1 and len(told) == 1 and told[0].startswith('error: full/a') and not left
+          and f'cannot be written: File too large: this process may write {limit / 1e6:g} MB a file (ulimit -f)' in told[0],
+          f'{os.path.basename(tool)} {arguments[0]}: {" / ".join(told) or "nothing said"}; exit status {ran.returncode}, left behind: '
+          f'{left or "nothing"}')
 
 # --- the output of a job that was killed ---
 

@@ -141,7 +141,7 @@ def test_specfem():
 
 
 def test_exodus():
-    refused('is no NetCDF file, which Exodus II is', 'another file as Exodus', 'convert', shutil.copy('good.msh', 'broken.exo'))
+    refused('give a mesh in Exodus II, which is NetCDF', 'another file as Exodus', 'convert', shutil.copy('good.msh', 'broken.exo'))
     with netCDF4.Dataset('broken.exo', 'w') as file:
         file.createDimension('x', 3)
     refused('but no mesh of Exodus II', 'another NetCDF file', 'convert', 'broken.exo')

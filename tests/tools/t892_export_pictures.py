@@ -3,6 +3,10 @@
 SEG-Y of a mesh has its y."""
 import contextlib
 import io
+import os
+import resource
+import subprocess
+import sys
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -36,6 +40,11 @@ with Dataset("g.nc.snap7.nc") as ds:
         claim(len(block) == cells and abs(whole.sum() / size - 1) < 1e-6 and whole.min() > 0, f"{kind}: {cells} cells fill it, none inside out")
         claim(np.array_equal(mesh.point_data["velocity"], got.astype("f4")) and np.abs(mesh.point_data["p"]).max() >= 0
               and abs(mesh.points[:, 2].max()) < 1e-3 and np.abs(got).max() > 0, f"{kind}: velocities as a vector, z up")
+before, small = sorted(Path(".").iterdir()), max(p.stat().st_size for p in Path(".").glob("wave_surface*"))
+ran = subprocess.run([sys.executable, Path(os.environ["ROOT"]) / "tools" / "spl-export", "g.nc.snap7.nc", "-o", "room.pvd"], capture_output=True,
+                     text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (small, small)))
+claim(ran.returncode == 1 and ran.stderr.startswith("error: room_volume_") and sorted(Path(".").iterdir()) == before,
+      f"no room for volumes leaves no surfaces either: {ran.stderr.strip()[:120]}")
 tool.refused("file of gathers", "a file without pictures", "g.nc", "-o", "bad.pvd")
 claim(not list(Path(".").glob("bad*")), "what is refused leaves no file")
 with contextlib.redirect_stdout(io.StringIO()):

@@ -11,6 +11,7 @@ import errno
 import importlib
 import math
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -31,7 +32,7 @@ PACKAGES = {
     'pyproj': 'python3-pyproj',
     'xarray': 'python3-xarray',
 }
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT)
 PIP = ('obspy',)  # few releases of Debian have them
 
 as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
@@ -272,14 +273,30 @@ def dataset(path, mode, **words):
         file.close()
     except BaseException as problem:
         file._isopen = 0
-        if isinstance(problem, RuntimeError):  # of the library, which has many a reason for a full disk
-            raise Unwritten(errno.EIO, str(problem)) from problem
+        if isinstance(problem, RuntimeError):  # of the library, which calls a full disk by other names
+            raise Unwritten(errno.EIO, _refusal(path) or str(problem)) from problem
         raise
+
+
+def _refusal(path):
+    """The system's reason not to let a file grow, None if it may."""
+    try:
+        with open(path, 'ab') as file:
+            file.write(bytes(1 << 16))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as problem:
+        return problem.strerror
+    return None
 
 
 def _full(path, problem):
     """Fails with a sentence where a file could not be written, mostly for want of room."""
     text = problem.strerror if isinstance(problem, OSError) else str(problem)
+    if text == os.strerror(errno.EFBIG):
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        known = '' if limit == resource.RLIM_INFINITY else f': this process may write {limit / 1e6:.3g} MB a file (ulimit -f)'
+        fail(f'{path} cannot be written: {text}{known}; raise that limit, or write elsewhere')
     if isinstance(problem, Unwritten) or getattr(problem, 'errno', 0) in FULL or text in map(os.strerror, FULL):
         folder = os.path.dirname(path) or '.'
         free = shutil.disk_usage(folder).free

@@ -3,6 +3,7 @@ import datetime
 import os
 import re
 import sys
+import tokenize
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _npy(a):
     check_input(a.file)
     try:
         values = np.load(a.file, mmap_mode='r', allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError) as problem:
+    except (ValueError, EOFError, OSError, SyntaxError, tokenize.TokenError) as problem:
         fail(f'{a.file} is no .npy file of numbers ({str(problem).splitlines()[0]}): write it by numpy.save')
     if not isinstance(values, np.ndarray):
         values.close()
@@ -74,11 +75,11 @@ def _hdf5(a):
     try:
         with h5py.File(a.file, 'r') as file:
             name = _dataset_of(a, file, h5py)
-            values = file[name]
-            _check_kind(f'{a.file}: {name}', values.dtype)
-            return _finish(a, values[()], {}, {}, LENGTHS[a.lengths], [f'dataset {name}, {" x ".join(map(str, values.shape))}'])
-    except (OSError, RuntimeError) as problem:
+            _check_kind(f'{a.file}: {name}', file[name].dtype)
+            values = file[name][()]
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as problem:  # h5py has no kind of its own for damage
         fail(f'{a.file} is damaged, or misses a part ({problem}): restore it from a copy')
+    return _finish(a, values, {}, {}, LENGTHS[a.lengths], [f'dataset {name}, {" x ".join(map(str, values.shape))}'])
 
 
 def _dataset_of(a, file, h5py):

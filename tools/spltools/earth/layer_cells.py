@@ -6,6 +6,7 @@ import os
 import numpy as np
 
 from spltools.cli import check_input, check_output, fail, new_dataset, number, say
+from spltools.netcdf import open_dataset
 
 FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'tanh': np.tanh, 'exp': np.exp, 'log': np.log,
              'sqrt': np.sqrt, 'abs': np.abs, 'min': np.minimum, 'max': np.maximum}
@@ -75,8 +76,7 @@ def grid(path, x, y, where):
     with open(path, 'rb') as f:
         head = f.read(4)
     if head[:3] == b'CDF' or head[1:4] == b'HDF':
-        import netCDF4
-        with netCDF4.Dataset(path) as file:
+        with open_dataset(path) as file:
             found = [v for v in file.variables.values() if v.ndim == 2]
             if len(found) != 1:
                 fail(f'{path}: has {len(found)} variables on x and y, must be one')

@@ -5,12 +5,13 @@ import os
 
 import numpy as np
 
-from spltools.cli import Parser, check_input, fail, number, say, warn
+from spltools.cli import Parser, fail, number, say, warn
 from spltools.earth import arrayfiles, basin, layer_cells
 from spltools.earth.modelfile import of_numbers
 from spltools.earth.modelgrid import LENGTHS, SECTIONS, UNITS, VARIABLES, check_axis, checked, grid_text, range_text, write_grid
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
 from spltools.geometry import segy_geometry
+from spltools.netcdf import open_dataset
 
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
 
@@ -282,14 +283,7 @@ def _finish(options, values, dx, dz, x0, z0, notes):
 
 
 def _info(options):
-    import netCDF4
-
-    check_input(options.file)
-    try:
-        file = netCDF4.Dataset(options.file)
-    except OSError as problem:
-        fail(f'{options.file} is no NetCDF file, or is damaged: {problem.strerror or problem}')
-    with file:
+    with open_dataset(options.file) as file, np.errstate(all='ignore'):      # it tells what it finds, infinite values too
         names = [n for n, v in file.variables.items() if v.ndim in (2, 3) and of_numbers(v) and v.size]
         if not names:
             fail(

@@ -1,9 +1,9 @@
 """Models for the figures, NetCDF or raw: vp, rho (z, x) with coordinates x, z. (The modelling has its own, stricter reader.)"""
-import netCDF4
 import numpy as np
 
-from spltools.cli import check_input, fail
+from spltools.cli import fail
 from spltools.earth.rawmodel import read_raw
+from spltools.netcdf import open_dataset
 
 SHAPE = ('nx', 'nz', 'dx', 'dz')            # what a raw model needs
 UNIT = {'vp': 'm/s', 'rho': 'kg/m3'}        # of raw models, as the modelling takes them
@@ -11,14 +11,6 @@ UNIT = {'vp': 'm/s', 'rho': 'kg/m3'}        # of raw models, as the modelling ta
 
 class Model:
     """values {vp, rho: (nz, nx)}, units {vp, rho}, x (nx), z (nz) [m]."""
-
-
-def open_dataset(path, instead='give a NetCDF file'):
-    check_input(path)
-    try:
-        return netCDF4.Dataset(path)
-    except OSError as problem:
-        fail(f'{path} is no NetCDF file ({problem.strerror or problem}); {instead}')
 
 
 def is_raw(options):

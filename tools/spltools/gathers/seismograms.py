@@ -1,4 +1,6 @@
 """Gathers as seismograms with station codes: SAC or miniSEED, and StationXML beside them, through ObsPy."""
+import contextlib
+import functools
 import io
 import math
 import os
@@ -38,15 +40,24 @@ def export(file, slots, a):
     for path in paths:
         cli.check_output(path, a.overwrite)
     traces = 0
-    for shot, stem in shots():
-        with_codes = list(shot.all())
-        traces += len(with_codes)
-        if ending == '.sac':
-            for path, (station, channel) in zip(shot.sac_paths(stem), with_codes):
-                put(path, a, shot.sac(station, channel).write)
-        else:
-            put(stem + ending, a, lambda name, shot=shot: write_mseed(name, shot.stream()))
-        put(stem + '.xml', a, lambda name, shot=shot: shot.inventory().write(name, 'STATIONXML', validate=True))
+    with contextlib.ExitStack() as stack:       # all files, or none
+
+        def put(path, write):
+            """By way of memory: what ObsPy does where a file cannot be written differs from format to format."""
+            made = io.BytesIO()
+            write(made)
+            with open(stack.enter_context(cli.new_file(path, a.overwrite)), 'wb') as file:
+                file.write(made.getbuffer())
+
+        for shot, stem in shots():
+            with_codes = list(shot.all())
+            traces += len(with_codes)
+            if ending == '.sac':
+                for path, (station, channel) in zip(shot.sac_paths(stem), with_codes):
+                    put(path, shot.sac(station, channel).write)
+            else:
+                put(stem + ending, functools.partial(shot.stream().write, format='MSEED', encoding='FLOAT32', reclen=4096))
+            put(stem + '.xml', functools.partial(shot.inventory().write, format='STATIONXML', validate=True))
     return f'{len(slots)} shots, {traces} traces of {file.nt} samples, {MOTIONS[motion][0]}; {frame.words()}; first file {paths[0]}'
 
 
@@ -69,19 +80,6 @@ def origin_time(text):
         return UTCDateTime(text)
     except Exception:               # ObsPy fails in several ways
         cli.fail(f"--origin-time '{text}' is no time such as 2009-04-06T01:32:41.5")
-
-
-def write_mseed(name, stream):
-    """By way of memory: ObsPy does not stop where a record cannot be written to a file."""
-    records = io.BytesIO()
-    stream.write(records, 'MSEED', encoding='FLOAT32', reclen=4096)
-    with open(name, 'wb') as file:
-        file.write(records.getbuffer())
-
-
-def put(path, a, write):
-    with cli.new_file(path, a.overwrite) as name:
-        write(name)
 
 
 class Frame:

@@ -1,4 +1,5 @@
 """Pictures of the free sides or of all elements of a mesh as VTU files, through meshio, and the PVD file that tells their times."""
+import contextlib
 import os
 from xml.sax.saxutils import quoteattr
 
@@ -6,8 +7,9 @@ import meshio
 import numpy as np
 
 from spltools import cli
-from spltools.earth.modelfile import coordinate, open_dataset
+from spltools.earth.modelfile import coordinate
 from spltools.gathers import cdf5
+from spltools.netcdf import open_dataset
 
 ALONG = 5                                        # points of an element along an axis
 VECTORS = {'v': 'velocity', 'u': 'displacement'}
@@ -17,7 +19,7 @@ def export(path, output, overwrite):
     """Writes OUT.pvd and OUT_KIND_NUMBER.vtu. Returns what was written, in words."""
     cdf5.check_sealed(path)
     stem = os.path.splitext(output)[0]
-    with open_dataset(path) as ds:
+    with open_dataset(path) as ds, contextlib.ExitStack() as stack:      # all files, or none
         kinds = [k for k in ('surface', 'volume') if f'{k}_x' in ds.variables]
         if not kinds:
             cli.fail(f'{path} has no picture of a surface or volume; model with snapshot_planes=surface, or volume, and '
@@ -31,14 +33,14 @@ def export(path, output, overwrite):
         for kind in kinds:
             points, cells = grid(ds, kind, up)
             for i in range(len(times)):
-                with cli.new_file(names[kind, i], overwrite) as name:
-                    meshio.write(name, meshio.Mesh(points, cells, point_data=fields(ds, kind, i, up)), file_format='vtu')
-    with cli.new_file(output, overwrite) as name, open(name, 'w', encoding='utf-8') as file:
-        file.write('<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n<Collection>\n')
-        for (kind, i), vtu in names.items():
-            part = kinds.index(kind)
-            file.write(f'<DataSet timestep="{times[i]:.12g}" part="{part}" file={quoteattr(os.path.basename(vtu))}/>\n')
-        file.write('</Collection>\n</VTKFile>\n')
+                name = stack.enter_context(cli.new_file(names[kind, i], overwrite))
+                meshio.write(name, meshio.Mesh(points, cells, point_data=fields(ds, kind, i, up)), file_format='vtu')
+        with open(stack.enter_context(cli.new_file(output, overwrite)), 'w', encoding='utf-8') as file:
+            file.write('<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n<Collection>\n')
+            for (kind, i), vtu in names.items():
+                part = kinds.index(kind)
+                file.write(f'<DataSet timestep="{times[i]:.12g}" part="{part}" file={quoteattr(os.path.basename(vtu))}/>\n')
+            file.write('</Collection>\n</VTKFile>\n')
     return f"{output}: {len(times)} times of {' and '.join(kinds)}, z points {'up, and so do components along z' if up else 'down'}"
 
 

@@ -1,6 +1,7 @@
 """Key-maps (keymaps/README.md): shots in memory, writing a map with its receiver lists, reading one back."""
 
 import bisect
+import contextlib
 import os
 import re
 from dataclasses import dataclass, field
@@ -202,18 +203,19 @@ def write_map(path, shots, comments, overwrite=False, rule=None):
     for each in paths:
         check_output(each, overwrite)
     names = ['cable' if kind == 'streamer' else 'receivers'] * len(shots)
-    if len(paths) == 2:
-        names = _write_lists(paths[1], shots, kind, overwrite, rule)
-        quoted = os.path.basename(paths[1])
-        spread = f'lists "{quoted}"' if re.search(r'[\s=#]', quoted) else f'lists {quoted}'
-    with new_file(path, overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
-        for line in comments:
-            file.write(f'# {line}'.rstrip() + '\n')
-        file.write(f'\n{rule.text()}' if rule else '')
-        file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
-        for shot, name in zip(shots, names):
-            file.write(_shot_line(shot, name, rule))
-        file.writelines(f'redo {shot.record}\n' * (shot.redo - (not shot.skip)) for shot in shots if shot.redo)
+    with contextlib.ExitStack() as stack:       # both files, or none
+        if len(paths) == 2:
+            names = _write_lists(stack.enter_context(new_file(paths[1], overwrite)), shots, kind, rule)
+            quoted = os.path.basename(paths[1])
+            spread = f'lists "{quoted}"' if re.search(r'[\s=#]', quoted) else f'lists {quoted}'
+        with open(stack.enter_context(new_file(path, overwrite)), 'w', encoding='utf-8') as file:
+            for line in comments:
+                file.write(f'# {line}'.rstrip() + '\n')
+            file.write(f'\n{rule.text()}' if rule else '')
+            file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
+            for shot, name in zip(shots, names):
+                file.write(_shot_line(shot, name, rule))
+            file.writelines(f'redo {shot.record}\n' * (shot.redo - (not shot.skip)) for shot in shots if shot.redo)
     return paths
 
 
@@ -232,10 +234,10 @@ def _shot_line(shot, name, rule):
     return line + '\n'
 
 
-def _write_lists(path, shots, kind, overwrite, rule):
+def _write_lists(path, shots, kind, rule):
     """Writes the lists, equal ones once. Returns the name of the list of each shot."""
     names, known = [], {}
-    with new_file(path, overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
+    with open(path, 'w', encoding='utf-8') as file:
         file.write(
             '# Receivers [m]: x along the line, z down, y across; e, n: map coordinates; h: height, - where it is -z.\n'
         )
@@ -730,6 +732,8 @@ def _receiver_map(row, words, place):
     for word, name, limit in zip(words[:3] + words[4:], ('e', 'n', 'h', 'station'), limits):
         value = np.nan if word == '-' and name in ('h', 'station') else row.real(word, name, -limit, limit)
         numbers.append(np.nan if value is None else value)
+    if np.isnan(numbers[:2]).any():            # told already
+        return numbers, _line_name(row, words[3])
     place[:] = place or numbers[:2]
     if max(abs(numbers[0] - round(place[0])), abs(numbers[1] - round(place[1]))) > navigation.FARTHEST:
         row.fault(f'E {numbers[0]:.12g} N {numbers[1]:.12g} is farther than {navigation.FARTHEST / 1000:g} km from '

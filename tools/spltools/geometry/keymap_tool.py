@@ -467,9 +467,10 @@ def _specfem(options):
     check_output(path, options.overwrite)
     names = f'{os.path.basename(options.source)} and {os.path.basename(options.stations)}'
     made = f'made by spl-keymap on {datetime.date.today()}'
-    paths = write_map(options.output, [shot], [f'Key-map from {names}, {made}'] + notes, options.overwrite)
-    with new_file(path, options.overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
-        file.writelines(line + '\n' for line in _specfem_deck(options, event, axes, azimuth, f'{names}, {made}', elements))
+    with new_file(path, options.overwrite) as temporary:        # beside the key-map, or neither
+        with open(temporary, 'w', encoding='utf-8') as file:
+            file.writelines(line + '\n' for line in _specfem_deck(options, event, axes, azimuth, f'{names}, {made}', elements))
+        paths = write_map(options.output, [shot], [f'Key-map from {names}, {made}'] + notes, options.overwrite)
     for note in notes:
         say(note)
     say('written: ' + ', '.join(paths + [path]))

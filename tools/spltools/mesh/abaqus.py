@@ -13,11 +13,11 @@ SIDES = {f'S{face}': side for face, side in zip(range(1, 7), (4, 5, 0, 1, 2, 3))
 
 
 class _File:
-    """Contents of the file: elements [(set, table)], sets {name: [numbers or a set's name]}, surfaces {name: [(set or number, side
-    from 0)]}."""
+    """Contents of the file: number of its letters, elements [(set, table)], sets {name: [numbers or a set's name]}, surfaces {name:
+    [(set or number, side from 0)]}."""
 
-    def __init__(self, path):
-        self.path, self.nodes, self.hexahedra, self.quads = path, [], [], []
+    def __init__(self, path, letters):
+        self.path, self.letters, self.nodes, self.hexahedra, self.quads = path, letters, [], [], []
         self.sets, self.surfaces, self.sections, self.others = {}, {}, [], {}
 
 
@@ -116,8 +116,9 @@ def _members(file, what, depth=0):
 
 def _parse(path):
     with open(path, errors='replace') as text:
-        lines = [line for line in text.read().splitlines() if line.strip() and not line.startswith('**')]
-    file, at, seen = _File(path), 0, set()
+        letters = text.read()
+    lines = [line for line in letters.splitlines() if line.strip() and not line.startswith('**')]
+    file, at, seen = _File(path, len(letters)), 0, set()
     while at < len(lines):
         head, at = lines[at], at + 1
         if not head.startswith('*'):
@@ -165,6 +166,7 @@ def _node(file, options, lines):
     if len(numbers) % 4:
         fail(f'{file.path}: *NODE has {len(numbers)} numbers, must have four of each node: number, x, y, z')
     if len(numbers):
+        _whole(file, numbers[::4])
         file.nodes.append(numbers.reshape(-1, 4))
 
 
@@ -196,9 +198,12 @@ def _elset(file, options, lines):
     if 'GENERATE' in options:
         for line in lines:
             words = _whole(file, _numbers(file, [line], f'*ELSET {name}'))
-            if len(words) not in (2, 3) or (len(words) == 3 and words[2] < 1) or words[1] - words[0] > 2**31:
+            if len(words) not in (2, 3) or (len(words) == 3 and words[2] < 1):
                 fail(f"{file.path}: '{line[:60]}' of *ELSET {name} is not: first, last, step")
-            members.append(np.arange(words[0], words[1] + 1, words[2] if len(words) == 3 else 1))
+            every = range(words[0], words[1] + 1, words[2] if len(words) == 3 else 1)
+            if len(every) > file.letters:           # an element takes more than one
+                fail(f"{file.path}: '{line[:60]}' of *ELSET {name} are {len(every)} elements, more than the file can hold")
+            members.append(np.array(every, np.int64))
         return
     words = [word.strip() for line in lines for word in line.split(',') if word.strip()]
     digits = [word for word in words if word.isdigit()]

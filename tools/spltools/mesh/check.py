@@ -46,17 +46,17 @@ def _double_nodes(mesh):
     low = mesh.nodes.min(axis=0)
     size = max(size, float(np.ptp(mesh.nodes, axis=0).max()) * 1e-12)
     bucket = np.stack([np.rint((mesh.nodes - low + half * size) / (2 * size)) for half in (0, 1)]).astype(np.int64)
-    double = {}
+    low_high = []
     for shift in range(8):
         key = np.stack([bucket[shift >> axis & 1, :, axis] for axis in range(3)], axis=1)
         order = np.lexsort(key.T)
-        same = (np.diff(key[order], axis=0) == 0).all(axis=1)
-        for i in np.flatnonzero(same):
-            a, b = sorted((int(order[i]), int(order[i + 1])))
-            double[b] = min(a, double.get(b, a))
-    if double:
-        b = min(double)
-        yield (f'{len(double)} nodes are at the place of another one, the first are nodes {double[b] + 1} and {b + 1} at '
+        same = np.flatnonzero((np.diff(key[order], axis=0) == 0).all(axis=1))
+        low_high.append(np.sort([order[same], order[same + 1]], axis=0))
+    first, second = np.concatenate(low_high, axis=1)
+    if len(second):
+        b = second.min()
+        a = first[second == b].min()
+        yield (f'{len(np.unique(second))} nodes are at the place of another one, the first are nodes {a + 1} and {b + 1} at '
                f'{at(mesh.nodes[b])}, where elements are not joined; merge them in the mesher (Gmsh: Coherence)')
 
 

@@ -41,8 +41,7 @@ def draw(mesh, a):
     figure.suptitle(f'{len(mesh.elements)} hexahedra of {mesh.per_element()} nodes, {len(mesh.nodes)} nodes', fontsize=10)
     ending = a.output.rsplit('.', 1)[-1].lower()
     with new_file(a.output, a.overwrite) as name:
-        figure.savefig(name, format=ending, dpi=a.dpi)
-    plt.close(figure)
+        figures.save(figure, name, format=ending, dpi=a.dpi)
     say(a.output)
 
 

@@ -4,9 +4,11 @@ import numpy as np
 
 from spltools.cli import fail, new_dataset
 from spltools.mesh.mesh import Raw
+from spltools.netcdf import open_dataset
 
 NAME = 256              # letters of a name, with the zero at its end
 KINDS = {'HEX': 8, 'HEX8': 8, 'HEXAHEDRON': 8, 'HEX20': 20, 'HEX27': 27}
+LISTS_MAX = 100000      # blocks, side sets
 FOUR_GIB = 2**32 - 2**20
 
 
@@ -65,16 +67,13 @@ def _names(file, variable, dimension, names):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 def read(path):
-    import netCDF4
-
-    try:
-        file = netCDF4.Dataset(path)
-    except OSError as problem:
-        fail(f'{path} is no NetCDF file, which Exodus II is ({problem.strerror or problem})')
-    with file:
+    with open_dataset(path, 'give a mesh in Exodus II, which is NetCDF') as file:
         file.set_auto_mask(False)
         if 'num_nodes' not in file.dimensions or 'num_el_blk' not in file.dimensions:
             fail(f'{path} is a NetCDF file, but no mesh of Exodus II: it has no dimension num_nodes or num_el_blk')
+        for name in ('num_el_blk', 'num_side_sets'):
+            if name in file.dimensions and len(file.dimensions[name]) > LISTS_MAX:
+                fail(f'{path}: {name} is {len(file.dimensions[name])}, at most {LISTS_MAX}; the file is damaged')
         raw = Raw(path, _nodes(file, path))
         blocks = len(file.dimensions['num_el_blk'])
         for n, (id_, name) in enumerate(zip(_numbers(file, path, 'eb_prop1', blocks), _read_names(file, 'eb_names', blocks)), 1):
@@ -92,12 +91,15 @@ def read(path):
 
 def _nodes(file, path):
     if 'coord' in file.variables:
-        nodes = np.asarray(file.variables['coord'][:], float).T
+        nodes = _array(path, file.variables['coord'], 'fiu', 'of numbers').astype(float).T
     else:
         missing = [x for x in 'xyz' if 'coord' + x not in file.variables]
         if missing:
             fail(f"{path} has no variable 'coord{missing[0]}'; give a mesh in three dimensions")
-        nodes = np.stack([np.asarray(file.variables['coord' + x][:], float) for x in 'xyz'], axis=1)
+        along = [_array(path, file.variables['coord' + x], 'fiu', 'of numbers').astype(float) for x in 'xyz']
+        if len({part.shape for part in along}) > 1:
+            fail(f'{path} has ' + ', '.join(f'{part.size} {x}' for x, part in zip('xyz', along)) + ' of nodes: it is damaged')
+        nodes = np.stack(along, axis=1)
     return nodes
 
 
@@ -105,16 +107,20 @@ def _block(raw, file, path, n, id_, name):
     variable = file.variables[f'connect{n}']
     kind = str(getattr(variable, 'elem_type', '')).strip('\0 ').upper()
     if kind not in KINDS or variable.ndim != 2 or variable.shape[1] not in ({8, 20, 27} if kind.startswith('HEX') else ()):
-        raw.others[f'{kind or "of a kind that is not told"} (block {name or id_})'] += variable.shape[0]
+        raw.others[f'{kind or "of a kind that is not told"} (block {name or id_})'] += len(variable) if variable.ndim else 1
         return
     raw.add_elements(_integers(path, variable) - 1, id_)
     raw.blocks[id_] = name
 
 
+def _array(path, variable, kinds, what):
+    if getattr(variable.dtype, 'kind', '') not in kinds:           # types that a file defines have none
+        fail(f"{path}: the variable '{variable.name}' is of type {variable.dtype}, must be {what}")
+    return np.asarray(variable[:])
+
+
 def _integers(path, variable):
-    if variable.dtype.kind not in 'iu':
-        fail(f"{path}: the variable '{variable.name}' is of type {variable.dtype}, must be of whole numbers")
-    return np.asarray(variable[:], np.int64)
+    return _array(path, variable, 'iu', 'of whole numbers').astype(np.int64)
 
 
 def _numbers(file, path, name, n=None):

@@ -44,7 +44,10 @@ class Numbers:
     """Places in their order of things that a file numbers as it likes."""
 
     def __init__(self, path, numbers, what):
-        numbers = np.asarray(numbers).astype(np.int64)
+        try:
+            numbers = np.asarray(numbers, np.int64)
+        except OverflowError:
+            fail(f'{path} has {what}s of numbers beyond 64 bits, such as {max(numbers, key=abs)}; the file is damaged')
         self.path, self.what = path, what
         self.order = np.argsort(numbers, kind='stable')
         self.numbers = numbers[self.order]

@@ -1,4 +1,5 @@
 """spl-mesh: meshes of hexahedra: converted to Exodus II, checked, described, drawn; boxes, slices of the globe."""
+import contextlib
 import os
 
 import numpy as np
@@ -100,9 +101,7 @@ def convert(a):
         check_output(a.materials, a.overwrite)
         table = specfem.materials(a.file)
     mesh = read(a)
-    write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}')
-    if table:
-        write_materials(a, table)
+    write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}', table)
     for sentence in check.check(mesh):
         cli.warn(sentence)
     return 0
@@ -121,22 +120,20 @@ def chunk_(a):
     if a.materials:
         check_output(a.materials, a.overwrite)
     mesh, table = chunk.make(a)
-    write(a, mesh, f'spl-mesh chunk --elements {a.elements} --rows {" ".join(map(str, a.rows))} --angle {a.angle:g}')
-    if a.materials:
-        write_materials(a, table)
+    write(a, mesh, f'spl-mesh chunk --elements {a.elements} --rows {" ".join(map(str, a.rows))} --angle {a.angle:g}',
+          table if a.materials else None)
     return 0
 
 
-def write_materials(a, table):
-    with new_file(a.materials, a.overwrite) as temporary, open(temporary, 'w') as file:
-        file.write('\n'.join(table) + '\n')
-    say(f'written: {a.materials}')
-
-
-def write(a, mesh, title):
-    exodus.write(a.output, mesh, title, a.overwrite)
+def write(a, mesh, title, table=None):
+    """The mesh and, where there is one, the table of its materials: both, or none."""
+    with contextlib.ExitStack() as stack:
+        if table:
+            with open(stack.enter_context(new_file(a.materials, a.overwrite)), 'w') as file:
+                file.write('\n'.join(table) + '\n')
+        exodus.write(a.output, mesh, title, a.overwrite)
     numbers(mesh)
-    say(f'written: {a.output}')
+    say('written: ' + a.output + (f', {a.materials}' if table else ''))
 
 
 def numbers(mesh):
@@ -166,7 +163,8 @@ def describe(a):
         if len(rows):
             say(f'sizes in block {one.name or one.id}: edges {edges[rows].min():.6g} .. {edges[rows].max():.6g} m (mean '
                 f'{edges[rows].mean():.6g}), volume {volume[rows].sum():.9g} m3')
-    ratio = edges.max(axis=1) / np.maximum(edges.min(axis=1), np.finfo(float).tiny)
+    with np.errstate(over='ignore'):               # an edge may have no length
+        ratio = edges.max(axis=1) / np.maximum(edges.min(axis=1), np.finfo(float).tiny)
     say(f'longest over shortest edge: {ratio.mean():.3g}, at most {ratio.max():.4g} ({check.place(mesh, ratio.argmax())})')
     say(f'scaled Jacobian (1 is a brick): {scaled.mean():.3g}, at least {scaled.min():.4g} ({check.place(mesh, scaled.argmin())})')
     say(f'least Jacobian over its mean: {least.mean():.3g}, at least {least.min():.4g} ({check.place(mesh, least.argmin())})')

@@ -1,5 +1,6 @@
 """Figures of gathers, models, spectra and wavefields, drawn as geophysicists expect them: time and depth downwards,
 symmetric scales clipped at a stated percentile, units on everything, shots by record number."""
+import io
 import os
 
 import matplotlib
@@ -23,6 +24,15 @@ STYLE = {'font.size': 9, 'axes.titlesize': 10, 'axes.labelsize': 9, 'axes.linewi
          'ytick.direction': 'out', 'legend.fontsize': 8, 'legend.framealpha': 0.9, 'figure.dpi': 100, 'axes.titlepad': 6,
          'image.interpolation': 'bilinear'}
 plt.rcParams.update(STYLE)
+
+
+def save(figure, name, **words):
+    """By way of memory: what writes PDF falls over itself where a disk is full."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, **words)
+    plt.close(figure)
+    with open(name, 'wb') as file:
+        file.write(drawn.getbuffer())
 
 
 # --- amplitudes ------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ import shutil
 import numpy as np
 
 from spltools import cli
-from spltools.earth.modelfile import coordinate, is_raw, open_dataset, raw_model, read_model
+from spltools.earth.modelfile import coordinate, is_raw, raw_model, read_model
 from spltools.earth.rawmodel import raw_options
 from spltools.gathers import cdf5
 from spltools.gathers.gathers import Gathers, VARIABLES
 from spltools.geometry import keymap
+from spltools.netcdf import open_dataset
 from spltools.plot import figures, plot3d, sections
 from spltools.plot.figures import QUANTITY, plt
 
@@ -170,8 +171,7 @@ def put(figure, a):
         if ending not in figure.canvas.get_supported_filetypes():
             plt.close(figure)
             cli.fail(f"{a.output}: figures cannot be written as '.{ending}'; give .png, .pdf or .svg")
-        figure.savefig(name, dpi=a.dpi, format=ending)
-        plt.close(figure)
+        figures.save(figure, name, dpi=a.dpi, format=ending)
     cli.say(a.output)
 
 

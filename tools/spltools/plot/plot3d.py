@@ -2,8 +2,9 @@
 import numpy as np
 
 from spltools import cli
-from spltools.earth.modelfile import coordinate, open_dataset
+from spltools.earth.modelfile import coordinate
 from spltools.gathers import cdf5
+from spltools.netcdf import open_dataset
 from spltools.plot import figures
 from spltools.plot.figures import plt
 
