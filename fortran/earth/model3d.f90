@@ -15,7 +15,7 @@ module model3d_m
   use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
-  use model_netcdf_m, only: NetcdfRead3d
+  use model3d_netcdf_m, only: NetcdfRead3d
   use model_raw_m, only: RawRead3d
   use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
