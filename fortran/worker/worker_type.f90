@@ -1,7 +1,8 @@
 !> The data of a worker: its active shots, what it knows of the master, and how it sends messages to the master. Each of the files
 !> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
-  use checkpoint_m, only: checkpoint_t, checkpointer_t
+  use checkpoint_m, only: checkpointer_t
+  use checkpoint_rule_m, only: checkpoint_t
   use group_m, only: group_t
   use kinds_m, only: dp
   use lent_memory_m, only: lender_t, LenderReturn
