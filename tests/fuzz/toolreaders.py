@@ -26,12 +26,13 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, abaqus, axis, cdf5, cli, gathers, keymap, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, specfem_source, unv
+    global np, abaqus, axis, cdf5, cli, gathers, keymap, keymap_writer, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, \
+        specfem_source, unv
     import numpy as np
     from spltools import cli
     from spltools.earth import model_tool
     from spltools.gathers import cdf5, gathers
-    from spltools.geometry import axis, keymap, p190_sps, segy_geometry, specfem_source
+    from spltools.geometry import axis, keymap, keymap_writer, p190_sps, segy_geometry, specfem_source
     from spltools.mesh import abaqus, mesh, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
@@ -71,7 +72,7 @@ def written(place, shots, groups=None):
     axis.describe(shots, groups)
     path = os.path.join(place.folder, 'out.keymap')
     cli.inputs.clear()  # the map before this one was read under the same name
-    keymap.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
+    keymap_writer.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
     back = keymap.read_map(path)
     if [s.record for s in back] != sorted(s.record for s in shots):
         raise Contradiction('records of the key-map written are not those read')

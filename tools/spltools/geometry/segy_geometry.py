@@ -10,7 +10,8 @@ from typing import Optional
 import numpy as np
 
 from spltools.cli import check_input, fail
-from spltools.geometry.keymap import Faults, Shot
+from spltools.geometry.faults import Faults
+from spltools.geometry.shots import Shot
 
 FOOT = 0.3048
 BYTES = {1: 4, 2: 4, 3: 2, 5: 4, 6: 8, 8: 1}  # sample formats of SEG-Y that we know
