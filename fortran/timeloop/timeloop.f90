@@ -62,7 +62,7 @@ module timeloop_m
   contains
     procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
-    procedure, non_overridable :: choose_engine, forget, timestep, picture_size
+    procedure, non_overridable :: choose_engine, forget, scale_fields, timestep, picture_size
     procedure, non_overridable :: plan_pictures, next_picture, last_recorded, room_for_films
     procedure(make_i), deferred :: make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: medium_needs => PeakFrequency
@@ -165,6 +165,14 @@ module timeloop_m
     module subroutine forget(self)
       class(timeloop_t), intent(inout), target :: self
     end subroutine forget
+
+    !> Sets exponent2 so that the largest number that a step of the source brings is near 1. Fails where that is nothing, or beyond
+    !> single precision.
+    module subroutine scale_fields(self, strongest, error)
+      class(timeloop_t), intent(inout) :: self
+      real(dp), intent(in) :: strongest
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine scale_fields
 
     ! --- timeloop_check.f90
 

@@ -1,6 +1,7 @@
 !> Prepares a shot for the time loop, and keeps of the shot before what still holds: engine, medium, layers. Arguments stand in
 !> timeloop.f90.
 submodule(timeloop_m) timeloop_setup
+  use error_m, only: Fail
   use team_m, only: TeamFor
   use variants_m, only: variants_t
   implicit none
@@ -94,5 +95,14 @@ contains
     self%chunk = 0
     self%pace = 0
   end procedure forget
+
+  module procedure scale_fields
+    if (strongest > 0 .and. strongest <= huge(1.0_sp)) then
+      self%exponent2 = exponent(strongest)
+    else
+      call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
+                                                    strongest <= 0))//': check amplitude and moment')
+    end if
+  end procedure scale_fields
 
 end submodule timeloop_setup
