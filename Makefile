@@ -293,6 +293,7 @@ $(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
 	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
 $(B)/bench/frame_bench: $(B)/tools/bench/nothing.o $(B)/tests/physics/tube.o $(KEEP)
+$(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling: $(B)/tools/bench/bench_median.o
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	$(LINK)
 $(B)/bench/%: $(B)/tools/bench/ladder/%.o $(LIB)
