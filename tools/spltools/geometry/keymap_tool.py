@@ -149,11 +149,7 @@ def _segy_options(verbs):
         help='from the trace headers of SEG-Y or SU',
         description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.',
     )
-    verb.add_argument('file', metavar='FILE')
-    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
-    verb.add_argument(
-        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
-    )
+    segy_geometry.file_options(verb)
     verb.add_argument(
         '--unit',
         choices=('auto', 'm', 'ft'),

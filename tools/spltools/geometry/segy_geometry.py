@@ -54,6 +54,13 @@ class Layout:
     notes: tuple = ()
 
 
+def file_options(verb):
+    """The words of a command line that name a file of traces and say how its bytes are read."""
+    verb.add_argument('file', metavar='FILE')
+    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
+    verb.add_argument('--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file')
+
+
 def is_su(path, kind):
     """True where the file is SU: by the option, else by its name."""
     return kind == 'su' or (kind == 'auto' and path.lower().endswith('.su'))
