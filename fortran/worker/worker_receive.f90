@@ -15,7 +15,8 @@ module worker_receive_m
   use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
   use worker_type_m, only: worker_t, WorkerBeat, WorkerMayAskModel, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use worker_shot_m, only: DropReceive, ModelEnds, ModelReceive, ShotReceive, VerdictReceive
+  use worker_shot_m, only: DropReceive, ShotReceive, VerdictReceive
+  use worker_window_m, only: ModelEnds, ModelReceive
   use worker_checkpoint_m, only: StateKeepLast
   implicit none
   private
