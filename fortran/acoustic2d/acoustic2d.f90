@@ -23,11 +23,11 @@ module acoustic2d_m
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t, WindowHas, WindowParts
+  use gather_m, only: numbers_most
   implicit none
   private
   public :: acoustic2d_t
 
-  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of snapshots: they travel in one message
 
   type, extends(physics_t) :: acoustic2d_t
     type(model_t) :: model

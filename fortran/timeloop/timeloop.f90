@@ -24,7 +24,6 @@ module timeloop_m
   private
   public :: timeloop_t, LoopSetup, LoopLoad, LoopTraces, growth
 
-  real(dp), parameter :: numbers_most = 2.0e9_dp  !< of all pictures: they are one message
   real(sp), parameter :: growth = 1000            !< a field this many times what the source can bring has blown up
 
   type, abstract, extends(solver_t) :: timeloop_t

@@ -3,6 +3,7 @@ submodule(timeloop_m) timeloop_pictures
   use checked_m, only: Above, Below, Whole
   use error_m, only: Fail
   use text_m, only: Str
+  use gather_m, only: numbers_most
   implicit none
 
 contains
