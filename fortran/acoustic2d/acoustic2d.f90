@@ -10,7 +10,8 @@ module acoustic2d_m
   use fd2d_m, only: fd2d_t
   use fd2d_stability_m, only: ContrastCure, ContrastWords, StabilityStep, StabilityStepApart
   use kinds_m, only: dp, sp
-  use model_m, only: model_t, ModelApart, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use model_m, only: model_t, ModelRead
+  use model_window_m, only: ModelApart, ModelGrid, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
