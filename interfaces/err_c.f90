@@ -6,7 +6,7 @@ module err_c
   public :: err_message, err_message_length
 
   interface
-    !> The sentence of the last failure in this thread's process; valid until the next failure.
+    !> The sentence of the last failure in this process; valid until the next failure.
     type(c_ptr) function err_message() bind(c)
       import :: c_ptr
       implicit none

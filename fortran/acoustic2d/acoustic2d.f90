@@ -10,7 +10,8 @@ module acoustic2d_m
   use fd2d_m, only: fd2d_t
   use fd2d_stability_m, only: ContrastCure, ContrastWords, StabilityStep, StabilityStepApart
   use kinds_m, only: dp, sp
-  use model_m, only: model_t, ModelApart, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use model_m, only: model_t, ModelRead
+  use model_window_m, only: ModelApart, ModelGrid, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
@@ -23,11 +24,11 @@ module acoustic2d_m
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t, WindowHas, WindowParts
+  use gather_m, only: numbers_most
   implicit none
   private
   public :: acoustic2d_t
 
-  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of snapshots: they travel in one message
 
   type, extends(physics_t) :: acoustic2d_t
     type(model_t) :: model

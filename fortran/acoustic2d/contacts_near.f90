@@ -16,13 +16,11 @@ module contacts_near_m
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t, ToldAdd
+  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd
   implicit none
   private
   public :: contacts_near_t, ContactsShot, ContactsSay
 
-  real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: what is less is not told
-  real(dp), parameter :: fade = 1.2_dp            !< a cell
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
   real(dp), parameter :: bend = 1.5_dp*2*acos(-1.0_dp)
 

@@ -9,18 +9,16 @@ module model3d_m
   use checked_m, only: CountOf, Finite, Whole
   use earth_m, only: earth_t
   use error_m, only: error_t, Fail
-  use fio_c, only: fio_crc_floats
   use files_m, only: FileSize
-  use hash_m, only: hash_t, HashAdd, HashText
+  use flat_layers_m, only: flat_layers_t, FlatLayersRead
   use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
-  use flat_layers_m, only: flat_layers_t, FlatLayersRead
-  use model_netcdf_m, only: NetcdfRead3d
+  use model3d_netcdf_m, only: NetcdfRead3d
+  use model_checksum_m, only: model_checksum_t
   use model_raw_m, only: RawRead3d
   use model_rules_m, only: ModelFormat
-  use parameters_m, only: job_t
   use model_samples_m, only: part_t, samples_t, SamplesDoubt, SamplesUnit, UnitFactor
-  use model_checksum_m, only: model_checksum_t, ModelChecksumAdd, ModelChecksumRoom
+  use parameters_m, only: job_t
   use text_m, only: CString, Str
   implicit none
   private
@@ -48,9 +46,41 @@ module model3d_m
   end type model3d_t
 
   real(dp), parameter :: at_once = 1.6e7_dp       !< samples of a slab of a model on disk
-  real(dp), parameter :: thin_most = 4.0e6_dp     !< samples that are kept of it
   real(dp), parameter :: held = 0.75_dp           !< of the memory that is available: larger models stay on disk
   real(dp), parameter :: bulk = sqrt(4/3.0_dp)    !< vp/vs above which a rock resists compression
+
+  interface
+    ! --- model3d_summary.f90
+
+    !> What is told of volumes in memory.
+    module subroutine SummariseVolumes(earth)
+      type(model3d_t), intent(inout) :: earth
+    end subroutine SummariseVolumes
+
+    !> Begins what is `told` of volumes; `first`: the first slab of them, or all.
+    module subroutine BeginSummary(first, told)
+      type(model3d_t), intent(in) :: first
+      type(model3d_t), intent(inout) :: told
+    end subroutine BeginSummary
+
+    !> Adds a slab, the next layers of all samples along x and y. crc: of the volumes so far.
+    module subroutine Summarise(slab, told, crc)
+      type(model3d_t), intent(in) :: slab
+      type(model3d_t), intent(inout) :: told
+      integer(i8), intent(inout) :: crc(5)
+    end subroutine Summarise
+
+    !> Makes the fingerprint of all that was added.
+    module subroutine EndSummary(told, crc)
+      type(model3d_t), intent(inout) :: told
+      integer(i8), intent(in) :: crc(5)
+    end subroutine EndSummary
+
+    !> What is told of flat layers.
+    module subroutine SummariseLayers(earth)
+      type(model3d_t), intent(inout) :: earth
+    end subroutine SummariseLayers
+  end interface
 
 contains
 
@@ -319,29 +349,26 @@ contains
     end function At
   end subroutine CheckMedium
 
-  ! --- what is told of volumes ------------------------------------------------------------------------------------------
+  ! --- models on disk ---------------------------------------------------------------------------------------------------
 
-  !> Of volumes in memory.
-  subroutine SummariseVolumes(earth)
-    type(model3d_t), intent(inout) :: earth
-    type(model3d_t) :: told
-    integer(i8) :: crc(5)
-    crc = 0
-    call BeginSummary(earth, told)
-    call Summarise(earth, told, crc)
-    call EndSummary(told, crc)
-    earth%earth_t = told%earth_t
-    earth%vsmin = told%vsmin
-    earth%vpmin = told%vpmin
-    earth%fluidmin = told%fluidmin
-    earth%qmin = told%qmin
-    earth%checksum = told%checksum
-    call move_alloc(told%ground, earth%ground)
-    call move_alloc(told%ground_vs, earth%ground_vs)
-    call move_alloc(told%seabed, earth%seabed)
-  end subroutine SummariseVolumes
+  !> The volumes of a job take more memory than there is.
+  logical function TooLarge(job)
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable :: ignored              ! who reads them tells it
+    type(model3d_t) :: corner
+    integer(i8) :: total, available
+    call host_memory(CString(''), total, available)
+    corner%sources = ''
+    call OneVolume(job, 'P velocity', job%vp, job%vp_var, part_t([1, 1, 1], [1, 1, 1]), corner, corner%vp, ignored)
+    TooLarge = total > 0 .and. 4*merge(5, 3, Attenuates(job))*product(real(corner%n, dp)) > held*available
+  end function TooLarge
 
-  !> Of volumes on disk, read slab by slab: `earth` gets no samples.
+  pure logical function Attenuates(job)
+    type(job_t), intent(in) :: job
+    Attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
+  end function Attenuates
+
+  !> Reads volumes on disk slab by slab: `earth` gets what is told of them, and no samples.
   subroutine ScanVolumes(job, earth, error)
     type(job_t), intent(in) :: job
     type(model3d_t), intent(inout) :: earth
@@ -371,123 +398,6 @@ contains
     call EndSummary(earth, crc)
   end subroutine ScanVolumes
 
-  !> Begins what is `told` of volumes; `first`: the first slab of them, or all.
-  subroutine BeginSummary(first, told)
-    type(model3d_t), intent(in) :: first
-    type(model3d_t), intent(inout) :: told
-    integer :: m(3), c
-    told%earth_t = first%earth_t
-    told%n = first%n
-    told%d = first%d
-    told%x0 = first%x0
-    told%attenuates = first%attenuates
-    call StartSummary(told)
-    allocate (told%ground(told%n(1), told%n(2)), source=0)
-    allocate (told%ground_vs(told%n(1), told%n(2)), source=0.0_sp)
-    allocate (told%seabed(told%n(1), told%n(2)), source=0)
-    do c = 1, merge(3, 2, told%attenuates)
-      call ModelChecksumRoom(told%n(1), told%n(2)*told%n(3), told%checksum(c))
-    end do
-    if (.not. told%on_disk) return
-    told%thin_step = 1
-    do while (product(real((told%n - 1)/told%thin_step + 1, dp)) > thin_most)
-      told%thin_step = told%thin_step + 1
-    end do
-    m = (told%n - 1)/told%thin_step + 1
-    allocate (told%thin(m(1), m(2), m(3), 2), source=0.0_sp)
-  end subroutine BeginSummary
-
-  !> Adds a slab, the next layers of all samples along x and y. crc: of the volumes so far.
-  subroutine Summarise(slab, told, crc)
-    type(model3d_t), intent(in) :: slab
-    type(model3d_t), intent(inout) :: told
-    integer(i8), intent(inout) :: crc(5)
-    integer :: i, j, k, row
-    row = 0
-    do k = slab%part%low(3), slab%part%high(3)
-      do j = 1, told%n(2)
-        row = row + 1
-        do i = 1, told%n(1)
-          if (.not. slab%vp(i, row) > 0) cycle
-          call Widen(told, real(slab%vp(i, row), dp), real(slab%vs(i, row), dp), real(slab%rho(i, row), dp))
-          if (told%attenuates) call WidenQ(told, max(real(slab%qp(i, row), dp), real(slab%qs(i, row), dp)))
-          if (told%ground(i, j) == 0) then
-            told%ground(i, j) = k
-            told%ground_vs(i, j) = slab%vs(i, row)
-          else if (told%seabed(i, j) == 0 .and. slab%vs(i, row) > 0 .and. .not. told%ground_vs(i, j) > 0) then
-            told%seabed(i, j) = k
-          end if
-        end do
-        if (told%on_disk) call Thin(j, k, row)
-      end do
-    end do
-    associate (before => (slab%part%low(3) - 1)*told%n(2))
-      call AddSum(slab%vp, crc(1))
-      call AddSum(slab%vs, crc(2))
-      call AddSum(slab%rho, crc(3))
-      call ModelChecksumAdd(slab%vp, slab%vs, before, told%checksum(1))
-      call ModelChecksumAdd(slab%rho, slab%rho, before, told%checksum(2))
-      if (.not. told%attenuates) return
-      call AddSum(slab%qp, crc(4))
-      call AddSum(slab%qs, crc(5))
-      call ModelChecksumAdd(slab%qp, slab%qs, before, told%checksum(3))
-    end associate
-
-  contains
-
-    subroutine Thin(j, k, row)
-      integer, intent(in) :: j, k, row
-      associate (s => told%thin_step)
-        if (modulo(j - 1, s) > 0 .or. modulo(k - 1, s) > 0) return
-        told%thin(:, (j - 1)/s + 1, (k - 1)/s + 1, 1) = slab%vp(::s, row)
-        told%thin(:, (j - 1)/s + 1, (k - 1)/s + 1, 2) = slab%vs(::s, row)
-      end associate
-    end subroutine Thin
-  end subroutine Summarise
-
-  !> Goes on with the checksum of a volume.
-  subroutine AddSum(values, crc)
-    real(sp), contiguous, intent(in) :: values(:, :)
-    integer(i8), intent(inout) :: crc
-    crc = fio_crc_floats(crc, size(values, kind=i8), values)
-  end subroutine AddSum
-
-  subroutine EndSummary(told, crc)
-    type(model3d_t), intent(inout) :: told
-    integer(i8), intent(in) :: crc(5)
-    type(hash_t) :: hash
-    integer :: a
-    do a = 1, 3
-      call HashAdd(hash, told%n(a))
-      call HashAdd(hash, told%d(a))
-      call HashAdd(hash, told%low(a))
-    end do
-    do a = 1, merge(5, 3, told%attenuates)
-      call HashAdd(hash, int(ibits(crc(a), 0, 31)))
-      call HashAdd(hash, int(ibits(crc(a), 31, 1)))
-    end do
-    told%hash = HashText(hash)
-  end subroutine EndSummary
-
-  ! --- models on disk ---------------------------------------------------------------------------------------------------
-
-  !> The volumes of a job take more memory than there is.
-  logical function TooLarge(job)
-    type(job_t), intent(in) :: job
-    type(error_t), allocatable :: ignored              ! who reads them tells it
-    type(model3d_t) :: corner
-    integer(i8) :: total, available
-    call host_memory(CString(''), total, available)
-    corner%sources = ''
-    call OneVolume(job, 'P velocity', job%vp, job%vp_var, part_t([1, 1, 1], [1, 1, 1]), corner, corner%vp, ignored)
-    TooLarge = total > 0 .and. 4*merge(5, 3, Attenuates(job))*product(real(corner%n, dp)) > held*available
-  end function TooLarge
-
-  pure logical function Attenuates(job)
-    type(job_t), intent(in) :: job
-    Attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
-  end function Attenuates
-
   !> A part of a model on disk. Fails where it cannot be read any more.
   subroutine Model3dPart(job, earth, part, slab, error)
     type(job_t), intent(in) :: job
@@ -507,53 +417,5 @@ contains
     integer, intent(in) :: rows
     layers = Whole(at_once/(real(earth%n(1), dp)*rows), 1, earth%n(3))
   end function Model3dSlab
-
-  subroutine SummariseLayers(earth)
-    type(model3d_t), intent(inout) :: earth
-    type(hash_t) :: hash
-    integer :: l, p
-    call StartSummary(earth)
-    do l = 1, earth%layers%n
-      associate (m => earth%layers%medium(:, l))
-        call Widen(earth, m(1), m(2), m(3))
-        if (earth%attenuates) call WidenQ(earth, maxval(m(4:5)))
-        call HashAdd(hash, earth%layers%top(l))
-        do p = 1, merge(5, 3, earth%attenuates)
-          call HashAdd(hash, m(p))
-        end do
-      end associate
-    end do
-    earth%hash = HashText(hash)
-  end subroutine SummariseLayers
-
-  pure subroutine StartSummary(earth)
-    type(model3d_t), intent(inout) :: earth
-    earth%vmin = huge(1.0_dp)
-    earth%vmax = 0
-    earth%vsmin = 0
-    earth%vpmin = real(huge(1.0_sp), dp)
-    earth%fluidmin = real(huge(1.0_sp), dp)
-    earth%rhomin = huge(1.0_dp)
-    earth%rhomax = 0
-    earth%qmin = 0
-  end subroutine StartSummary
-
-  pure subroutine Widen(earth, vp, vs, rho)
-    type(model3d_t), intent(inout) :: earth
-    real(dp), intent(in) :: vp, vs, rho
-    earth%vmax = max(earth%vmax, vp)
-    earth%vmin = min(earth%vmin, merge(vs, vp, vs > 0))
-    earth%vpmin = min(earth%vpmin, vp)
-    if (.not. vs > 0) earth%fluidmin = min(earth%fluidmin, vp)
-    if (vs > 0) earth%vsmin = merge(min(earth%vsmin, vs), vs, earth%vsmin > 0)
-    earth%rhomin = min(earth%rhomin, rho)
-    earth%rhomax = max(earth%rhomax, rho)
-  end subroutine Widen
-
-  pure subroutine WidenQ(earth, inverse)
-    type(model3d_t), intent(inout) :: earth
-    real(dp), intent(in) :: inverse
-    if (inverse > 0) earth%qmin = merge(min(earth%qmin, 1/inverse), 1/inverse, earth%qmin > 0)
-  end subroutine WidenQ
 
 end module model3d_m

@@ -6,8 +6,8 @@
 !> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
-!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90), the ways
-!> between pieces of a shot (fd3d_ways.f90) and what travels there (fd3d_swaps.f90).
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90,
+!> fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90) and what travels there (fd3d_swaps.f90).
 module fd3d_m
   use anelastic_m, only: memory_coarse2001
   use checked_m, only: Whole
@@ -51,7 +51,10 @@ module fd3d_m
   real(dp), parameter :: chunk_gpu = 5.0e8_dp       !< cell updates of a chunk there: some hundredths of a second
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< cell updates of a chunk on CPU cores: some tenths of a second
 
-  !> The plane of a film: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or on the top.
+  integer, parameter :: pressure = -1               !< as the field of a film, beside those of fd3d_engine.f90
+  integer, parameter :: maps = 3                    !< of ground velocity: horizontal, vertical, vector
+
+  !> The plane of a film: a field across an axis at a cell, or on the top.
   type :: frame_t
     integer :: field = 0, axis = 3, index = 1
     logical :: top = .false.
@@ -162,6 +165,8 @@ module fd3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_pictures
+
+    ! --- fd3d_films_take.f90
 
     !> Takes the picture that is due.
     module subroutine FilmsTake(self, error)

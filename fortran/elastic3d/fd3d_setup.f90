@@ -172,12 +172,8 @@ contains
         total = FaultSlip(s%fault)/self%scheme%dt
       end if
       strongest = strongest*max(0.0_dp, largest(1))
-      if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
-        call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
-                                                      strongest <= 0))//': check amplitude and moment')
-        return
-      end if
-      self%exponent2 = exponent(strongest)
+      call self%scale_fields(strongest, error)
+      if (allocated(error)) return
       total = growth*scale(total, -self%exponent2)*sums(1)
       if (s%kind /= source_force) total = total/(-largest(2)*self%scheme%vmin)
       self%limit = real(min(total, 1e37_dp), sp)

@@ -15,14 +15,12 @@ module stress_contacts_m
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t, ToldAdd
+  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd
   use window_m, only: box_t, window_t, WindowCell
   implicit none
   private
   public :: StressContacts, StressContactsSay
 
-  real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: what is less is not told
-  real(dp), parameter :: fade = 1.2_dp            !< a cell
   integer, parameter :: reach = 2                 !< cells
 
 contains

@@ -28,10 +28,7 @@ submodule(elements3d_m) elements3d_mesh
 
 contains
 
-  module subroutine ReadMesh(self, job, error)
-    class(elements3d_t), intent(inout) :: self
-    type(job_t), intent(in) :: job
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure ReadMesh
     type(mesh_t) :: mesh
     type(materials_t) :: materials
     type(model3d_t) :: earth
@@ -80,7 +77,7 @@ contains
     self%hash = Hash(self%elements)
     if (associated(self%cut)) deallocate (self%cut, self%shares)
     allocate (self%cut, self%shares)
-  end subroutine ReadMesh
+  end procedure ReadMesh
 
   !> The mesh of a job, read or made, before it is checked; `made`: of what, in words.
   subroutine GetMesh(self, job, materials, mesh, made, error)
@@ -101,12 +98,7 @@ contains
     end if
   end subroutine GetMesh
 
-  !> The verb mesh: the mesh of a job is made and checked, told and written.
-  module subroutine WriteMesh(self, job, text, error)
-    class(elements3d_t), intent(inout) :: self
-    type(job_t), intent(in) :: job
-    character(:), allocatable, intent(out) :: text
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure WriteMesh
     type(mesh_t) :: mesh
     type(materials_t) :: materials
     type(wavelet_t) :: wavelet
@@ -125,7 +117,7 @@ contains
     call BlocksOf(mesh, part, self%blocks)
     text = job%mesh_out//': '//made//', '//Str(size(mesh%block))//' elements of '//Str(mesh%per)//' nodes, '// &
            Str(size(mesh%x, 2))//' nodes'//nl//BlockRows(self%blocks, wavelet%fmax)
-  end subroutine WriteMesh
+  end procedure WriteMesh
 
   !> Fails where something is at mesh_out that must stay.
   subroutine MayWrite(job, error)

@@ -1,6 +1,6 @@
 !> Elements from a mesh and the media of its blocks: their order, the kinds of their sides, moduli.
 module elements_make_m
-  use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner
+  use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner, looks_up
   use elements_tensors_m, only: SlowestIn, TensorsSet
   use hexahedron_m, only: hex_edge, hex_side
   use kinds_m, only: dp, sp
@@ -17,7 +17,6 @@ module elements_make_m
     integer :: unnamed = 0                        !< of the free and the absorbing ones: no side set tells
   end type counts_t
 
-  real(dp), parameter :: looks_up = 0.3_dp        !< cosine between the normal of a side and up: 70 degrees
 
 contains
 

@@ -5,7 +5,7 @@
 !> sound in it. Of a plane wave from below the exact load of water h deep is tan(kh)/kh of the mass rho h, k = omega/c: with ten
 !> times the depth in a wavelength 1.15 of it, with twenty 1.03. Slopes have their normal, and shear none of it.
 module elements_ocean_m
-  use elements_m, only: elements_t, face_free, on_face
+  use elements_m, only: elements_t, face_free, looks_up, on_face
   use error_m, only: error_t, Fail
   use gll_m, only: gll_x
   use hexahedron_m, only: hex_side, hex_side_point
@@ -17,7 +17,6 @@ module elements_ocean_m
   private
   public :: OceanOver, OceanMass
 
-  real(dp), parameter :: looks_up = 0.3_dp        !< cosine between the normal of a side and up
   integer, parameter :: corners = 8
 
 contains

@@ -8,13 +8,13 @@ module elements_pictures_m
   use parameter_table_m, only: SplitList
   use text_m, only: Str, ToReal
   use window_m, only: window_t
+  use gather_m, only: numbers_most
   implicit none
   private
   public :: PictureSpacing, PicturePoints, PicturePlane, PictureName, PicturesCheck, PictureNumbers
 
   real(dp), parameter :: rounding = 1.0e-6_dp      !< of the spacing: a multiple so close to the end is inside
   real(dp), parameter :: apart = 1.0e-3_dp         !< planes that are closer have the same name [m]
-  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message
   integer, parameter :: maps = 4                   !< of ground velocity three, and the ground where it has hills
 
 contains

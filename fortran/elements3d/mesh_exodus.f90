@@ -13,7 +13,7 @@ module mesh_exodus_m
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use mesh_m, only: mesh_t
-  use model_netcdf_m, only: NetcdfText
+  use netcdf_variable_m, only: NetcdfText
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private

@@ -8,7 +8,7 @@ module mesh_surface_m
   use files_m, only: FileHead
   use formula_m, only: formula_t, FormulaAt, FormulaRead
   use kinds_m, only: dp, i8
-  use model_netcdf_m, only: NetcdfReadGrid
+  use surface_netcdf_m, only: NetcdfReadGrid
   use text_m, only: Lower, Str
   use textfile_m, only: NumberOf, Shown, TextLine, TextNumbers, TextOpen, textfile_t, TextWord
   implicit none

@@ -187,12 +187,8 @@ contains
     if (allocated(error)) return
     call Histories(self, q)
     strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass(1)
-    if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
-      call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
-                                                    strongest <= 0))//': check amplitude and moment')
-      return
-    end if
-    self%exponent2 = exponent(strongest)
+    call self%scale_fields(strongest, error)
+    if (allocated(error)) return
     self%limit = growth*self%scheme%nt
     call SourceHere(self, list, error)
   end procedure make_source

@@ -7,6 +7,9 @@ module told_receivers_m
   private
   public :: told_receivers_t, ToldAdd
 
+  real(dp), parameter, public :: off_most = 0.05_dp   !< part of its RMS that a trace may be off: what is less is not told
+  real(dp), parameter, public :: fade = 1.2_dp        !< d cells away from a contact exp(-fade d) of an error is left
+
   type :: told_receivers_t
     integer :: n = 0
     character(:), allocatable :: first        !< in words: channel, shot record and place

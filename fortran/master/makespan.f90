@@ -23,7 +23,7 @@ module makespan_m
     real(dp) :: free = 0                      !< seconds until it can begin another shot
     real(dp) :: cost = 0                      !< updates of the shot it works on, 0 = none
     logical :: fixed = .false.                !< that shot is not to be taken over
-    integer :: dealt = 0                      !< for the caller: which shot that is
+    integer :: dealt = 0                      !< which shot that is, by a number of the caller's
   end type capacity_t
 
 contains

@@ -18,9 +18,7 @@ submodule(master_type_m) master_handle_m
 
 contains
 
-  module subroutine MasterHandle(self, message, reply)
-    class(master_t), intent(inout) :: self
-    type(message_t), intent(inout) :: message, reply
+  module procedure MasterHandle
     integer :: rank
     logical :: took
     if (self%pause%on .and. any(message%kind == [MSG_GATHER, MSG_SNAPS, MSG_LOST])) then
@@ -71,6 +69,6 @@ contains
       call ProgressBye(self%progress, int(message%n(1)), message%x(1:3))
     end select
     call MasterCheckSignals(self)
-  end subroutine MasterHandle
+  end procedure MasterHandle
 
 end submodule master_handle_m

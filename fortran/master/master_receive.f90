@@ -172,7 +172,7 @@ contains
     type(error_t), allocatable :: error
     worker = int(message%n(12))
     slot = int(message%n(2))
-    if (.not. SchedulerDealt(self%scheduler, worker, slot)) return    ! taken back already: the I/O server could not write it
+    if (.not. SchedulerDealt(self%scheduler, worker, slot)) return    ! taken back already: the master could not write it
     innocent = message%n(3) == 1                                ! the worker's GPU failed
     call ProgressLost(self%progress, worker, int(message%n(1)))
     call SchedulerLost(self%scheduler, worker, slot, innocent, host_seconds(), parked, dropped)

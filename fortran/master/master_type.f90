@@ -25,23 +25,23 @@ module master_type_m
     type(scheduler_t) :: scheduler              !< which worker gets which shot
     type(commits_t) :: commits                  !< gathers written and not committed yet
     type(progress_t) :: progress                !< progress and times
-    type(workers_t) :: workers                  !< which are here, lost, dead, or gone
-    type(peers_t) :: peers                      !< the ranks on its machine
-    type(losses_t) :: losses                    !< what lost workers had
+    type(workers_t) :: workers                  !< who is here, lost, dead, or gone
+    type(peers_t) :: peers                      !< processes of the job on the master's machine
+    type(losses_t) :: losses                    !< shots that were taken back from lost workers
     type(quarantine_t) :: quarantine            !< nodes that lose shots
     type(windowqueue_t) :: windows              !< requests for windows of the model
-    type(borrower_t) :: borrower                !< memory of workers that it reads traces in
+    type(borrower_t) :: borrower                !< memory of workers in which it reads traces
     integer, allocatable :: waiting(:)          !< ranks and workers whose READY is not answered yet
-    integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
+    integer, allocatable :: rank(:)             !< the rank that speaks for a worker, (workers)
     real(dp) :: dealt_at = 0, deal_time = 0     !< when those that wait were last dealt to, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
-    type(pause_t) :: pause                      !< while the files cannot be written
+    type(pause_t) :: pause                      !< pause of the dealing, while the files cannot be written
     character(:), allocatable :: cause, why     !< of the stop, see runnote.f90; not allocated: all is to be done
     real(dp) :: stopped = -1                    !< when a stop was asked for [s], -1 = it was not
     real(dp) :: looked = -huge(1.0_dp)          !< when a stop file was looked for [s]
-    real(dp) :: grace = 0                       !< shots in flight have so long from then [s]
+    real(dp) :: grace = 0                       !< shots in flight have so long once a stop was asked for [s]
     logical :: kill_announced = .false.         !< a launcher has given notice that it kills what is left
-    integer :: term_signals = 0                 !< signals to end until then
+    integer :: term_signals = 0                 !< signals to end when the launcher gave that notice
   contains
     procedure :: handle => MasterHandle
   end type master_t

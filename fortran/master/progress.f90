@@ -24,7 +24,7 @@ module progress_m
   type :: running_shot_t
     integer :: record = 0, worker = 0
     real(dp) :: since = 0                       !< when it was dealt
-    real(dp) :: fraction = 0                    !< of its time loop
+    real(dp) :: fraction = 0                    !< part of its time loop that is done
   end type running_shot_t
 
   type :: progress_t

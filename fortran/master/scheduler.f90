@@ -32,28 +32,28 @@ module scheduler_m
     integer :: slot = 0, worker = 0
     real(dp) :: since = 0                       !< dealt at, or begun after a wait at [s]
     logical :: waits = .false.                  !< it is set up, or waits until others of its worker have done their steps
-    real(dp) :: fraction = 0, reported_at = 0   !< done, and when that was reported [s]
+    real(dp) :: fraction = 0, reported_at = 0   !< part of it that is done, and when that was reported [s]
     real(dp) :: shared = 0                      !< worker_load_t%shared when its progress was counted last [s]
-    real(dp) :: share = 1                       !< of the shot that this worker computes: it may have begun from a state
+    real(dp) :: share = 1                       !< part of the shot that this worker computes: it may have begun from a state
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
-    logical :: cancelled = .false.              !< and SchedulerDrop has named it
+    logical :: cancelled = .false.              !< SchedulerDrop has named it as dropped
   end type dealt_shot_t
 
   !> The load of a worker.
   type :: worker_load_t
     integer :: at_once = 0                      !< shots that it can model at once
     integer :: asking = 0                       !< shots that it asks for
-    integer :: shots = 0                        !< that it has
-    real(dp) :: work = 0, spent = 0             !< updates done, by its shots, and their time [s]; old ones fade
-    integer :: waits = 0                        !< of these, are set up or wait for the others
-    real(dp) :: counted = 0                     !< until then [s]
-    real(dp) :: recent = 0                      !< shots of it that were counted then
-    real(dp) :: shared = 0                      !< time that each of the others had of it until `seen` [s]
-    real(dp) :: idle = 0                        !< time when there were no others, not yet counted [s]
-    real(dp) :: seen = 0                        !< [s]
+    integer :: shots = 0                        !< shots that it has
+    real(dp) :: work = 0, spent = 0             !< cell updates that its shots have done, and their time [s]; old ones fade
+    integer :: waits = 0                        !< shots of it that are set up, or wait for the others
+    real(dp) :: counted = 0                     !< when work was last counted [s]
+    real(dp) :: recent = 0                      !< shots, and parts of shots, that were counted at that moment
+    real(dp) :: shared = 0                      !< of its time until `seen`, what each shot that computes had to itself [s]
+    real(dp) :: idle = 0                        !< time when none of its shots computed, not yet counted [s]
+    real(dp) :: seen = 0                        !< up to when its time is accounted for [s]
     logical :: expected = .false.               !< it has not asked yet, but will
     real(dp) :: away = 0                        !< when it last asked for a shot or ended one [s]
-    real(dp) :: back = -1                       !< it gets no shot since [s], -1 = it does
+    real(dp) :: back = -1                       !< since when it gets no shot [s], -1 = it does get some
   end type worker_load_t
 
   type :: scheduler_t
@@ -67,7 +67,7 @@ module scheduler_m
     integer, allocatable :: moved(:)            !< how often taken over, (slots)
     integer :: next = 1                         !< no slot before it is fresh
     integer :: nfresh = 0                       !< shots never dealt
-    real(dp) :: fresh_cost = 0                  !< of these
+    real(dp) :: fresh_cost = 0                  !< cell updates of these
     integer :: left = 0                         !< shots neither done nor parked
     integer :: parked = 0
     integer :: retries = 0
@@ -299,8 +299,8 @@ contains
     scheduler%again = pack(scheduler%again, scheduler%again /= slot)
   end subroutine SchedulerDone
 
-  !> Takes a shot back. `innocent` losses (the I/O server's own) do not count as attempts. `parked` if it was the last one;
-  !> `dropped` if the worker gave up what another one has taken over: that is no loss.
+  !> Takes a shot back. `innocent` losses, which are no fault of the shot, do not count as attempts. `parked` if this was the last
+  !> attempt; `dropped` if the worker gave up what another one has taken over: that is no loss.
   subroutine SchedulerLost(scheduler, worker, slot, innocent, now, parked, dropped)
     type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: worker, slot
@@ -477,6 +477,7 @@ contains
     if (scheduler%load(from)%back < 0) scheduler%load(from)%back = now
   end subroutine TakeOver
 
+  !> The worker of dealt(i) is to drop its shot.
   subroutine Drop(scheduler, i, now)
     type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: i
@@ -501,6 +502,7 @@ contains
     scheduler%load(worker)%away = now
   end subroutine Remove
 
+  !> The place in `dealt` of a worker's shot, 0 if the worker does not have it.
   pure integer function SchedulerFind(scheduler, worker, slot) result(at)
     type(scheduler_t), intent(in) :: scheduler
     integer, intent(in) :: worker, slot

@@ -66,9 +66,9 @@ contains
     type(capacity_t), intent(inout) :: own
     real(dp), intent(in) :: now
     type(capacity_t), intent(inout) :: capacity(:)
-    integer, intent(inout) :: n_capacities            !< of them are there
+    integer, intent(inout) :: n_capacities            !< capacities that there are so far
     integer, allocatable :: shots(:)
-    real(dp), allocatable :: left(:)            !< to do of each [s of the whole rate]; -1: its end is known
+    real(dp), allocatable :: left(:)            !< what each has still to do [s of the whole rate]; -1: its end is known
     real(dp) :: before, ends, shared
     integer :: i, k, n, computing
     shots = pack(mine, .not. scheduler%dealt(mine)%dropped)

@@ -15,7 +15,7 @@ module suspect_shots_m
   type :: loss_t
     integer :: worker = 0, slot = 0
     logical :: blamed = .false.               !< it may have been the cause
-    logical :: alone = .false.                !< no other may
+    logical :: alone = .false.                !< no other shot may have been the cause
     logical :: parked = .false.
     logical :: known = .false.                !< it was suspected before
   end type loss_t

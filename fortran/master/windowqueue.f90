@@ -1,4 +1,4 @@
-!> Windows of the model that workers asked for and have not got. Rank 0 makes one at a time, while no other message waits, and
+!> Windows of the model that workers asked for and have not got. The master makes one at a time, while no other message waits, and
 !> workers take turns: one that models many shots asks for several at once, and must not keep another GPU waiting for its first.
 module windowqueue_m
   use protocol_m, only: message_t
@@ -8,10 +8,10 @@ module windowqueue_m
 
   type :: windowqueue_t
     private
-    type(message_t), allocatable :: message(:)   !< that ask, the oldest first
-    integer, allocatable :: worker(:)           !< that asked, by message
-    integer, allocatable :: turn(:)             !< of a worker's latest window, 0 = had none, (workers)
-    integer :: turns = 0                        !< windows so far
+    type(message_t), allocatable :: message(:)   !< requests, the oldest first
+    integer, allocatable :: worker(:)           !< who sent each of them
+    integer, allocatable :: turn(:)             !< number of a worker's latest window, 0 = it had none, (workers)
+    integer :: turns = 0                        !< windows given out so far
   end type windowqueue_t
 
 contains

@@ -9,19 +9,19 @@ module workers_m
   public :: workers_t, WorkersNew, WorkersBySpeaker, WorkersByRank, WorkersHeard, WorkersSilent, WorkersMissed, WorkersEnded
   public :: WorkersDied, WorkersBeat, WorkersLeaves, WorkersOverstays, WorkersOver, WorkersPartners, WorkersRanks
 
-  integer, parameter :: BEATS = 4             !< of the master in a lease
+  integer, parameter :: BEATS = 4             !< heartbeats of the master in a lease
   real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
 
   type :: workers_t
     integer :: n = 0                          !< workers
-    integer :: ranks = 1                      !< of the job
-    integer, allocatable :: worker(:)         !< that each rank belongs to, 0 = none, (0:ranks-1)
+    integer :: ranks = 1                      !< ranks of the job
+    integer, allocatable :: worker(:)         !< the worker that each rank belongs to, 0 = none, (0:ranks-1)
     integer, allocatable :: speaker(:)        !< the rank that speaks for each, (n)
     type(lease_t) :: lease
     logical, allocatable :: lost(:)           !< taken for lost, (n)
-    logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
+    logical, allocatable :: dead(:)           !< lost for good: one of its ranks is dead, (n)
     logical, allocatable :: ended(:)          !< ranks whose process has ended, (0:ranks-1)
-    logical, allocatable :: named(:)          !< and that WorkersDied has named, (0:ranks-1)
+    logical, allocatable :: named(:)          !< ranks that WorkersDied has named as ended, (0:ranks-1)
     integer, allocatable :: pid(:)            !< number of that process, (0:ranks-1)
     logical :: broken = .false.               !< a rank is dead
     logical, allocatable :: gone(:)           !< it sent BYE, (n)
@@ -29,13 +29,13 @@ module workers_m
     integer, allocatable :: unanswered(:)     !< READYs without a reply, (n)
     real(dp), allocatable :: leaves(:)        !< since when it is about to end [s], -1 = it is not, (n)
     logical, allocatable :: grace_over(:)     !< its time of grace is over, (n)
-    real(dp) :: beat = -1                     !< of the master, the latest [s]
+    real(dp) :: beat = -1                     !< when the master's latest heartbeat was sent [s]
     logical :: grace_ended = .false.          !< the time of grace is over for all
   end type workers_t
 
 contains
 
-  !> worker(r): that rank r belongs to, 0 = none.
+  !> worker(r): the worker that rank r belongs to, 0 = none.
   pure subroutine WorkersNew(workers, worker, seconds)
     type(workers_t), intent(out) :: workers
     integer, intent(in) :: worker(0:)

@@ -1,7 +1,7 @@
 !> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
 module plan_m
   use device_c, only: device_count, device_memory, device_name, device_use, device_why
-  use checkpoint_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
+  use checkpoint_rule_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use shots_per_gpu_m, only: ShotsAtOnce

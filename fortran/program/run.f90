@@ -1,6 +1,6 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
-  use checkpoint_m, only: CheckpointRule, CheckpointSweep
+  use checkpoint_rule_m, only: CheckpointRule, CheckpointSweep
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
   use lease_m, only: PATIENCE

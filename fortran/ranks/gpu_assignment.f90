@@ -51,7 +51,7 @@ contains
     end do
   end function Best
 
-  !> The number of different ones, blanks left out.
+  !> The number of different addresses, blanks left out.
   pure integer function Different(id) result(n)
     character(id_length), intent(in) :: id(:)
     integer :: i

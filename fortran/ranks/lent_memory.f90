@@ -25,9 +25,9 @@ module lent_memory_m
 
   type :: memory_t
     type(c_ptr) :: at = c_null_ptr
-    integer(i8) :: bytes = 0                   !< 0: there is none
-    integer :: record = 0                      !< of the shot whose traces it has, 0 = it is not in use
-    logical :: sent = .false.                  !< rank 0 knows that it has them
+    integer(i8) :: bytes = 0                   !< 0: there is no memory
+    integer :: record = 0                      !< record of the shot whose traces lie in it, 0 = it is not in use
+    logical :: sent = .false.                  !< rank 0 was told that they lie there
   end type memory_t
 
   !> The memory of a worker.
@@ -45,18 +45,18 @@ module lent_memory_m
 
   !> Memory of workers that rank 0 has open, and gathers that came.
   type :: borrower_t
-    integer :: read = 0, sent = 0              !< gathers that lay in it, and those that came as messages
+    integer :: read = 0, sent = 0              !< gathers that were read in such memory, and those that came as messages
     type(borrowed_t), allocatable, private :: memory(:)
   end type borrower_t
 
   !> Memory for media on their way to one rank.
   type :: tray_t
-    integer :: number = 0                      !< by which it is told from others of the shot, and of shots before
-    logical :: on = .false.                    !< there is one
+    integer :: number = 0                      !< tells it from other trays of the shot, and of shots before
+    logical :: on = .false.                    !< there is memory for it
     logical :: used = .false.                  !< rank 0 has put media into it
     character(:), allocatable :: name
     integer(i8) :: bytes = 0
-    integer(i8) :: samples = 0                 !< that it has room for
+    integer(i8) :: samples = 0                 !< samples that it has room for
     type(c_ptr), private :: at = c_null_ptr
   end type tray_t
 
@@ -64,14 +64,14 @@ contains
 
   ! --- the worker ----------------------------------------------------------------------------------------------------
 
-  !> The question whether rank 0 can read memory of this process; no message where there is none that could be shared.
+  !> Makes the message that asks whether rank 0 can read memory of this process; none where it has no memory that can be shared.
   subroutine LenderAsk(lender, message)
     type(lender_t), intent(inout) :: lender
     type(message_t), intent(out) :: message
     call Renew(lender%memory(1), 1, int(shared_data, i8), message)
   end subroutine LenderAsk
 
-  !> Takes the answer; of each memory there is one. After a 'no' all traces go as messages.
+  !> Takes the answer, which comes for each memory. After a 'no' all traces go as messages.
   subroutine LenderAnswered(lender, message)
     type(lender_t), intent(inout) :: lender
     type(message_t), intent(in) :: message
@@ -108,7 +108,7 @@ contains
     end associate
   end subroutine LenderTake
 
-  !> Rank 0 is told that traces lie in memory number `number`.
+  !> Notes that rank 0 is told of the traces in memory number `number`.
   subroutine LenderSent(lender, number)
     type(lender_t), intent(inout) :: lender
     integer, intent(in) :: number

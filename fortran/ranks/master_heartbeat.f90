@@ -20,11 +20,11 @@ module master_heartbeat_m
 
   type :: heartbeat_t
     type(lease_t) :: master
-    real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; the latest
+    real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; time of the latest [s]
     type(peers_t) :: peers                    !< ranks on this machine: where the master is one of them, it and this rank's group
-    logical, allocatable :: reported(:)       !< the master knows that they are dead
-    integer :: rank = 0, ranks = 1            !< this one, and how many there are
-    logical :: master_dead = .false.          !< its process has ended: seen here
+    logical, allocatable :: reported(:)       !< peers that the master was told are dead
+    integer :: rank = 0, ranks = 1            !< this rank, and how many there are
+    logical :: master_dead = .false.          !< the master's process has ended, as seen on its machine
   end type heartbeat_t
 
   !> The content of END.

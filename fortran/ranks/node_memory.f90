@@ -15,7 +15,7 @@ module node_memory_m
     integer :: workers = 0             !< ranks here that model shots
     logical :: master = .false.        !< rank 0 is here
     integer(i8) :: total = 0           !< memory the ranks here may use [bytes], 0 = unknown
-    integer(i8) :: available = 0       !< of it not in use now [bytes]
+    integer(i8) :: available = 0       !< memory that is not in use now [bytes]
   end type node_t
 
 contains

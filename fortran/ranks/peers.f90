@@ -14,11 +14,11 @@ module peers_m
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
 
   type :: peers_t
-    integer, allocatable :: rank(:)           !< of each, in rising order
+    integer, allocatable :: rank(:)           !< their ranks, rising
     character(PROCESS_NAME), allocatable :: process(:)
-    integer, allocatable :: pid(:)            !< number of its process
-    logical, allocatable :: ended(:)          !< its process has, at the latest look
-    logical, allocatable :: dead(:)           !< at the look before, too
+    integer, allocatable :: pid(:)            !< numbers of their processes
+    logical, allocatable :: ended(:)          !< the process had ended at the latest look
+    logical, allocatable :: dead(:)           !< it had ended at the look before, too
     real(dp) :: looked = -1                   !< latest look [s]
   end type peers_t
 

@@ -52,7 +52,7 @@ module protocol_m
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
                         MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17, MSG_DEAD = 18, &
                         MSG_MEMORY = 19
-  integer, parameter :: MSG_LAST = MSG_MEMORY, MSG_GARBLED = -1  !< the highest; of a message with an impossible header
+  integer, parameter :: MSG_LAST = MSG_MEMORY, MSG_GARBLED = -1  !< the highest; kind of a message with an impossible header
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header

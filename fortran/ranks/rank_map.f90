@@ -13,15 +13,15 @@ module rank_map_m
   type :: rank_info_t
     character(64) :: host = ''
     logical :: worker = .false.
-    logical :: candidate = .false.           !< it was to get a GPU
-    integer :: gpu = -1                      !< its number on the host, -1 = none
+    logical :: candidate = .false.           !< it was to get a GPU, whether it got one or not
+    integer :: gpu = -1                      !< number of its GPU on the host, -1 = none
     character(64) :: gpu_name = ''
     integer :: threads = 1
   end type rank_info_t
 
 contains
 
-  !> A line a host; with many hosts, equal ones share a line. Rank r is station r+1; rank 0 deals shots unless it is alone.
+  !> A line a host; with many hosts, equal ones share a line. info(r + 1) is that of rank r; rank 0 deals shots unless it is alone.
   function RankMap(info) result(text)
     type(rank_info_t), intent(in) :: info(0:)
     character(:), allocatable :: text, what

@@ -19,7 +19,7 @@ module roles_m
   public :: RolesDisband, RolesThreads, RolesUsable, RolesStop
 
   integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
-  integer, parameter :: GPUS = 64             !< of a node that are looked at, at most
+  integer, parameter :: GPUS = 64             !< GPUs of a node that are looked at, at most
   real(dp), parameter :: USABLE = 0.95_dp     !< part of a GPU's free memory that shots may use: the driver takes some of it later
 
   type :: role_t
@@ -33,30 +33,30 @@ module roles_m
     integer :: worker_id = 1                  !< number of the group, 1..nworkers; 0 = none
     integer :: nworkers = 1                   !< groups in the job
     integer :: group_rank = 0, group_size = 1
-    integer, allocatable :: ranks(:)          !< of the group; this one alone where it has none
-    type(grouping_t) :: groups                !< of the job
+    integer, allocatable :: ranks(:)          !< ranks of the group; this one alone where it has none
+    type(grouping_t) :: groups                !< groups of the job
     integer :: cores = 1                      !< cores this rank may use alone
     integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
     integer :: gpu_users = 1                  !< ranks that compute on it
     integer :: drivers = 0                    !< ranks of the job that compute on GPUs
-    real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
+    real(dp) :: gpu_room = 0                  !< memory of that GPU for this rank [bytes]
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
     type(peers_t) :: peers                    !< the other ranks on this machine
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
-    type(places_t) :: places                  !< of all ranks; where the size of groups is still to be found
+    type(places_t) :: places                  !< devices and memory of all ranks, where the size of groups is still to be found
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
     logical, allocatable :: gpus(:)           !< which workers compute on GPUs, on rank 0, (nworkers)
-    integer, allocatable :: threads(:)        !< of each worker, on rank 0, (nworkers)
+    integer, allocatable :: threads(:)        !< CPU threads of each worker, on rank 0, (nworkers)
   end type role_t
 
   !> The GPUs that ranks of this node see, (ranks of the node).
   type :: found_t
-    integer :: me = 1                         !< place of this rank there
-    logical :: candidate = .false.            !< it is to get one
-    integer, allocatable :: seen(:)           !< how many each sees
+    integer :: me = 1                         !< place of this rank among those of the node
+    logical :: candidate = .false.            !< this rank is to get a GPU
+    integer, allocatable :: seen(:)           !< how many GPUs each rank sees
     character(id_length), allocatable :: id(:, :)   !< their addresses
-    integer, allocatable :: chosen(:)         !< which of them each gets, 0 = none
+    integer, allocatable :: chosen(:)         !< which of those that it sees each rank gets, 0 = none
   end type found_t
 
 contains

@@ -38,8 +38,8 @@ contains
     if (status /= 0) call LinkFlush(link)
   end subroutine SchemeSend
 
-  !> Receives it on another rank; `master_gone`: rank 0 died before. Fails where the message can be no scheme of the
-  !> physics.
+  !> Receives the scheme on another rank; `master_gone`: rank 0 died before it was sent. Fails where the message can be no scheme of
+  !> the physics.
   subroutine SchemeReceive(role, link, physics, status, scheme, master_gone, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link

@@ -17,7 +17,7 @@ module finite_fault_netcdf_m
   use moment_tensor_m, only: MomentTensor
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8, sp
-  use model_netcdf_m, only: NetcdfText
+  use netcdf_variable_m, only: NetcdfText
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private

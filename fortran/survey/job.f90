@@ -3,7 +3,7 @@
 !> The table checks each parameter by itself; here stands what needs several of them, or a look at the disk. All problems of
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module job_m
-  use checkpoint_m, only: checkpoint_t, CheckpointRule
+  use checkpoint_rule_m, only: checkpoint_t, CheckpointRule
   use parameter_words_m, only: Shown
   use error_m, only: error_t, FailFromC
   use files_m, only: FileSame

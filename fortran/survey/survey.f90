@@ -19,12 +19,12 @@ module survey_m
   use text_m, only: Str, ToInt
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
+  use gather_m, only: numbers_most
   implicit none
   private
   public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow, SurveyMedia
   public :: SurveyCells, SurveyFilmBytes
 
-  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
 
   type :: survey_t
     class(physics_t), pointer :: physics => null()   !< it has the model

@@ -17,13 +17,13 @@ module surveycheck_m
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
   use window_m, only: window_t
+  use told_receivers_m, only: off_most
   implicit none
   private
   public :: surveycheck_t, SurveyBegin, SurveyShot, SurveySays
 
   real(dp), parameter :: on_surface = 1.0e-6_dp   !< part of a cell: what is closer to the surface is on it
   real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, to which navigation is rounded: 2D warns of more
-  real(dp), parameter :: off_most = 0.05_dp       !< part of the RMS of a trace: larger dispersion is warned of
   real(dp), parameter :: echo_most = 0.02_dp      !< part of the peak: a larger echo of a layer is warned of
   real(dp), parameter :: grazing_sponge = 2.6_dp  !< exponent of an echo of a sponge, see Echo
   real(dp), parameter :: sponge_most = 0.1_dp     !< instead of echo_most for a sponge, which is known to send back some per cent

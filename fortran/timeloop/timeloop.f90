@@ -1,33 +1,29 @@
 !> A shot that an engine steps through time, whatever the physics: chunks of steps, checks of the field, states, traces.
 !>
 !> A solver extends timeloop_t by its grid, medium and engine. The verbs that are deferred here prepare a shot, tell how long a
-!> chunk of steps is, do what is due between chunks, and tell what its numbers mean.
+!> chunk of steps is, do what is due between chunks, and tell what its numbers mean. This file has the loop over steps; the
+!> submodules hold the rest: set-up (timeloop_setup.f90), check of the field (timeloop_check.f90), pictures
+!> (timeloop_pictures.f90), states (timeloop_state.f90), traces (timeloop_gather.f90).
 !>
 !> A GPU only queues the steps: `advance` waits until one chunk of the shot is left unfinished, then queues the next. So on return
 !> the GPU has work for one to two chunks, during which the host sets up other shots or makes their traces, and a field that blows
 !> up is noticed soon.
 module timeloop_m
-  use checked_m, only: Above, Below, Whole
   use engine_m, only: engine_t
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use gather_m, only: film_t, gather_t
   use host_c, only: host_seconds
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t, solver_t
-  use state_identity_m, only: identity_t, IdentityOf, IdentityText
-  use team_m, only: team_t, TeamFor, TeamTake
-  use text_m, only: Str
-  use time_dispersion_m, only: TraceFilterApply
-  use trace_filters_m, only: filter_t, TraceFilters
-  use variants_m, only: variants_t
+  use state_identity_m, only: identity_t
+  use team_m, only: team_t, TeamTake
   use window_m, only: window_t
   implicit none
   private
   public :: timeloop_t, LoopSetup, LoopLoad, LoopTraces, growth
 
-  real(dp), parameter :: numbers_most = 2.0e9_dp  !< of all pictures: they are one message
   real(sp), parameter :: growth = 1000            !< a field this many times what the source can bring has blown up
 
   type, abstract, extends(solver_t) :: timeloop_t
@@ -65,7 +61,7 @@ module timeloop_m
   contains
     procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
-    procedure, non_overridable :: choose_engine, forget, timestep, picture_size
+    procedure, non_overridable :: choose_engine, forget, scale_fields, timestep, picture_size
     procedure, non_overridable :: plan_pictures, next_picture, last_recorded, room_for_films
     procedure(make_i), deferred :: make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: medium_needs => PeakFrequency
@@ -140,120 +136,147 @@ module timeloop_m
     end subroutine describe_i
   end interface
 
+  interface
+    ! --- timeloop_setup.f90
+
+    !> Prepares a shot. The engine's memory is kept while the grid stays the same, medium and layers too while the window has the
+    !> same serial number. Fails on what the solver cannot model, and where memory does not suffice.
+    module subroutine LoopSetup(self, scheme, window, shot, error)
+      class(timeloop_t), intent(inout) :: self
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      type(shot_t), intent(in) :: shot
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine LoopSetup
+
+    !> Chooses threads and kernel variant for a grid of so many cells. `same`: the engine at hand is of the same grid. `keeps`: it
+    !> is of the chosen variant too, so it serves this shot, and its fields are 0 now. Else all memory is given back, and the
+    !> solver makes an engine.
+    module subroutine choose_engine(self, cells, same, keeps, error)
+      class(timeloop_t), intent(inout), target :: self
+      real(dp), intent(in) :: cells
+      logical, intent(in) :: same
+      logical, intent(out) :: keeps
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine choose_engine
+
+    !> Gives the engine's memory back: nothing is known of medium, pictures and pace.
+    module subroutine forget(self)
+      class(timeloop_t), intent(inout), target :: self
+    end subroutine forget
+
+    !> Sets exponent2 so that the largest number that a step of the source brings is near 1. Fails where that is nothing, or beyond
+    !> single precision.
+    module subroutine scale_fields(self, strongest, error)
+      class(timeloop_t), intent(inout) :: self
+      real(dp), intent(in) :: strongest
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine scale_fields
+
+    ! --- timeloop_check.f90
+
+    !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
+    module subroutine CheckField(self, most, error)
+      class(timeloop_t), intent(inout), target :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine CheckField
+
+    !> Waits, asleep, until all steps are done, checks the field a last time, and takes the maps.
+    module subroutine Finish(self, error)
+      class(timeloop_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine Finish
+
+    ! --- timeloop_pictures.f90
+
+    !> Plans pictures of velocities half-way before whole steps, from time zero of the source to the end of the record; none where
+    !> the scheme asks for none.
+    module subroutine plan_pictures(self)
+      class(timeloop_t), intent(inout) :: self
+    end subroutine plan_pictures
+
+    !> The step after which the next picture is due; huge if none is.
+    pure module integer function next_picture(self) result(step)
+      class(timeloop_t), intent(in) :: self
+    end function next_picture
+
+    !> The last step whose velocities are within the record: some more are done for the filters of traces.
+    pure module integer function last_recorded(self) result(step)
+      class(timeloop_t), intent(in) :: self
+    end function last_recorded
+
+    !> Numbers of one picture of each film.
+    pure module integer(i8) function picture_size(self) result(n)
+      class(timeloop_t), intent(in) :: self
+    end function picture_size
+
+    !> Takes memory for films and maps whose shapes are known. `coarser`: the parameter that tells how far their points are apart.
+    module subroutine room_for_films(self, coarser, error)
+      class(timeloop_t), intent(inout) :: self
+      character(*), intent(in) :: coarser
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine room_for_films
+
+    ! --- timeloop_state.f90
+
+    !> All that the numbers of a state follow from; see solver.f90.
+    module function state_identity(self) result(text)
+      class(timeloop_t), intent(in) :: self
+      character(:), allocatable :: text
+    end function state_identity
+
+    module type(time_position_t) function time_position(self) result(position)
+      class(timeloop_t), intent(in) :: self
+    end function time_position
+
+    module integer(i8) function state_size(self, position) result(n)
+      class(timeloop_t), intent(in), target :: self
+      type(time_position_t), intent(in) :: position
+    end function state_size
+
+    !> Waits for the steps that are queued and checks the field: a field that has blown up is not saved.
+    module subroutine LoopSave(self, state, error)
+      class(timeloop_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: state(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine LoopSave
+
+    !> Goes on from a state of the same identity as this shot, which is set up.
+    module subroutine LoopLoad(self, position, state, error)
+      class(timeloop_t), intent(inout), target :: self
+      type(time_position_t), intent(in) :: position
+      real(sp), contiguous, intent(in) :: state(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine LoopLoad
+
+    ! --- timeloop_gather.f90
+
+    !> Traces of the finished time loop at the output sampling, with all that is to be said of them.
+    module subroutine LoopGather(self, gather, error)
+      class(timeloop_t), intent(inout), target :: self
+      type(gather_t), intent(inout) :: gather
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine LoopGather
+
+    !> Traces at the output sampling, corrected for time dispersion, in the unit of the fields, (nt_out, nrec, ncomp): the samples
+    !> of all steps come home and are filtered by this rank.
+    module subroutine LoopTraces(self, traces, error)
+      class(timeloop_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: traces(:, :, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine LoopTraces
+
+    !> The samples of all steps, (nt, receivers of all components and what is beside them); on a rank that gathers nothing there is
+    !> no room for them.
+    module subroutine EngineSamples(self, raw, error)
+      class(timeloop_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: raw(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine EngineSamples
+  end interface
+
 contains
-
-  ! --- the time loop ------------------------------------------------------------------------------------------------
-
-  !> Prepares a shot. The engine's memory is kept while the grid stays the same, medium and layers too while the window has the same
-  !> serial number. Fails on what the solver cannot model, and where memory does not suffice.
-  subroutine LoopSetup(self, scheme, window, shot, error)
-    class(timeloop_t), intent(inout) :: self
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    type(shot_t), intent(in) :: shot
-    type(error_t), allocatable, intent(inout) :: error
-    logical :: same
-    self%scheme = scheme
-    self%shot = shot
-    self%steps = 0
-    self%peak = 0
-    self%finished = .false.
-    self%seconds = 0
-    self%taken = 0
-    self%ahead = 0
-    self%unchecked = 0
-    if (.not. self%queues) then                   ! on a GPU the pace of the shot before is known
-      self%chunk = 0
-      self%pace = 0
-    end if
-    call self%make_grid(window, error)
-    same = .not. allocated(error)
-    if (same) same = AllSame(self, SameMedium(self, window), error)
-    if (.not. (allocated(error) .or. same)) call NewMedium(self, window, error)
-    if (.not. allocated(error)) call self%make_source(window, error)
-    if (.not. allocated(error)) call self%make_receivers(window, error)
-    if (.not. allocated(error)) call self%make_pictures(window, error)
-  end subroutine LoopSetup
-
-  !> Medium and layers were made from the same window, for the same numbers.
-  pure logical function SameMedium(self, window)
-    class(timeloop_t), intent(in) :: self
-    type(window_t), intent(in) :: window
-    SameMedium = window%serial /= 0 .and. window%serial == self%medium
-    if (SameMedium) SameMedium = all(self%made_for == self%medium_needs())
-  end function SameMedium
-
-  !> It is so on all ranks that model the shot together; else all make their media anew, as they look together for what is largest
-  !> in them.
-  logical function AllSame(self, mine, error) result(same)
-    class(timeloop_t), intent(inout) :: self
-    logical, intent(in) :: mine
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: others(1)
-    same = mine
-    if (.not. associated(self%partners)) return
-    others = merge(0, 1, mine)
-    call self%partners%largest(others, error)
-    same = others(1) <= 0
-  end function AllSame
-
-  subroutine NewMedium(self, window, error)
-    class(timeloop_t), intent(inout) :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    self%medium = 0
-    call self%make_medium(window, error)
-    if (allocated(error)) return
-    self%medium = window%serial
-    self%made_for = self%medium_needs()
-  end subroutine NewMedium
-
-  !> The numbers that medium and layers depend on beside grid and window: layers are made for a frequency [Hz].
-  pure function PeakFrequency(self) result(numbers)
-    class(timeloop_t), intent(in) :: self
-    real(dp), allocatable :: numbers(:)
-    numbers = [self%scheme%fpeak]
-  end function PeakFrequency
-
-  !> Chooses threads and kernel variant for a grid of so many cells. `keeps`: the engine at hand is of that variant and of the same
-  !> grid, so it serves this shot too, and its fields are 0 now. Else all memory is given back, and the solver makes an engine.
-  subroutine choose_engine(self, cells, same, keeps, error)
-    class(timeloop_t), intent(inout), target :: self
-    real(dp), intent(in) :: cells
-    logical, intent(in) :: same
-    logical, intent(out) :: keeps
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    class(variants_t), allocatable :: variants
-    character(:), allocatable :: variant
-    call self%kernels(variants)
-    call TeamFor(self%team, self%scheme%threads, cells)
-    variant = self%scheme%variant
-    if (variant == 'auto') variant = variants%for_rank(variant, .false.)
-    engine => self%any_engine()
-    keeps = associated(engine) .and. same
-    if (keeps) keeps = self%variant == variant
-    if (keeps) then
-      call engine%threads(self%team%threads, error)
-      if (.not. allocated(error)) call engine%reset(error)
-    else
-      call self%free()
-      self%variant = variant
-      self%queues = variants%needs_gpu(variant)
-    end if
-  end subroutine choose_engine
-
-  !> Gives the engine's memory back: nothing is known of medium, pictures and pace.
-  subroutine forget(self)
-    class(timeloop_t), intent(inout), target :: self
-    class(engine_t), pointer :: engine
-    engine => self%any_engine()
-    if (associated(engine)) call engine%free()
-    if (allocated(self%film)) deallocate (self%film)
-    self%medium = 0
-    self%chunk = 0
-    self%pace = 0
-  end subroutine forget
 
   !> Does the next chunk; on a GPU, where none is left, waits for the last but one, then for the last. `done` when all steps are
   !> done and the field is sound. Fails when the field blows up.
@@ -341,45 +364,23 @@ contains
     if (associated(self%partners)) gathers = self%partners%mine == 1
   end function gathers
 
-  !> Waits, asleep, until all steps are done, checks the field a last time, and takes the maps.
-  subroutine Finish(self, error)
-    class(timeloop_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
-    if (self%finished) return
-    if (self%queues) call CheckField(self, 0, error)
-    if (.not. allocated(error)) call self%take_maps(error)
-    if (allocated(error)) return
-    if (self%queues) self%seconds = host_seconds() - self%began
-    self%finished = .true.
-  end subroutine Finish
+  ! --- what a physics has unless it says otherwise --------------------------------------------------------------------
 
-  !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
-  subroutine CheckField(self, most, error)
-    class(timeloop_t), intent(inout), target :: self
-    integer, intent(in) :: most
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    real(sp) :: value
-    integer :: place(3)
-    engine => self%any_engine()
-    call self%await_steps(most, error)
-    self%ahead = min(self%ahead, most)
-    self%unchecked = 0
-    if (allocated(error)) return
-    if (self%queues) call engine%peak(value, place, error)
-    if (.not. self%queues) call engine%maxabs(value, place, error)
-    if (allocated(error)) return
-    if (.not. value <= self%limit) call self%blow_up(value, place, error)
-    self%peak = value
-  end subroutine CheckField
+  !> The numbers that medium and layers depend on beside grid and window: layers are made for a frequency [Hz].
+  pure function PeakFrequency(self) result(numbers)
+    class(timeloop_t), intent(in) :: self
+    real(dp), allocatable :: numbers(:)
+    numbers = [self%scheme%fpeak]
+  end function PeakFrequency
 
-  !> A physics without maps.
+  !> Takes the maps, after the last step; here there are none.
   subroutine NoMaps(self, error)
     class(timeloop_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoMaps
 
-  !> Exchanges through the host what pieces give each other in a step, as it is; n such exchanges are done.
+  !> Exchanges once what the pieces of a shot give each other in a step, through their hosts, so that this can be timed. n: how many
+  !> exchanges that were, none where the shot is in one piece.
   subroutine NothingSwapped(self, n, error)
     class(timeloop_t), intent(inout) :: self
     integer, intent(out) :: n
@@ -387,229 +388,7 @@ contains
     n = 0
   end subroutine NothingSwapped
 
-  ! --- pictures -------------------------------------------------------------------------------------------------------
-
-  !> Of velocities half-way before whole steps, from time zero of the source to the end of the record; none where the scheme has
-  !> none.
-  subroutine plan_pictures(self)
-    class(timeloop_t), intent(inout) :: self
-    self%every = 0
-    self%films = 0
-    self%pictures = 0
-    associate (s => self%scheme)
-      if (.not. s%snapshot > 0) return
-      self%every = Whole(s%snapshot/s%dt, 1)
-      self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
-      self%pictures = max(0, (self%last_recorded() - self%first_picture)/self%every + 1)
-    end associate
-  end subroutine plan_pictures
-
-  !> The step after which the next picture is due; huge if none is.
-  pure integer function next_picture(self) result(step)
-    class(timeloop_t), intent(in) :: self
-    step = huge(step)
-    if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
-  end function next_picture
-
-  !> The last step whose velocities are within the record: some more are done for the filters of traces.
-  pure integer function last_recorded(self) result(step)
-    class(timeloop_t), intent(in) :: self
-    associate (s => self%scheme)
-      step = Whole(Below(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp))
-    end associate
-  end function last_recorded
-
-  !> Takes memory for films and maps whose shapes are known. `coarser`: the parameter that tells how far their points are apart.
-  subroutine room_for_films(self, coarser, error)
-    class(timeloop_t), intent(inout) :: self
-    character(*), intent(in) :: coarser
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: p, status
-    if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
-                'take fewer (snapshot) or coarser ones ('//coarser//')')
-      return
-    end if
-    do p = 1, size(self%film)
-      associate (film => self%film(p))
-        allocate (film%a(film%n(1), film%n(2), max(1, film%nt)), source=0.0_sp, stat=status)
-        if (status /= 0) call Fail(error, 'no memory for '//Str(film%nt)//' pictures of '//Str(film%n(1))//' x '//Str(film%n(2))// &
-                                   ' points: take fewer (snapshot) or coarser ones ('//coarser//')')
-      end associate
-    end do
-  end subroutine room_for_films
-
-  ! --- states: the engine's numbers, then the pictures taken; all else follows from the shot --------------------------
-
-  function state_identity(self) result(text)
-    class(timeloop_t), intent(in) :: self
-    character(:), allocatable :: text
-    type(identity_t) :: identity
-    identity = IdentityOf(self%scheme, self%shot)
-    call self%identify(identity)
-    text = IdentityText(identity, self%variant, self%scheme%nt)
-  end function state_identity
-
-  type(time_position_t) function time_position(self) result(position)
-    class(timeloop_t), intent(in) :: self
-    position = time_position_t(self%steps, self%taken, self%seconds)
-    if (self%queues .and. self%steps > 0) position%seconds = host_seconds() - self%began
-  end function time_position
-
-  integer(i8) function state_size(self, position) result(n)
-    class(timeloop_t), intent(in), target :: self
-    type(time_position_t), intent(in) :: position
-    class(engine_t), pointer :: engine
-    engine => self%any_engine()
-    n = engine%state_size(position%step) + self%picture_size()*position%films
-  end function state_size
-
-  !> Numbers of one picture of each film.
-  pure integer(i8) function picture_size(self) result(n)
-    class(timeloop_t), intent(in) :: self
-    integer :: f
-    n = 0
-    do f = 1, self%films
-      n = n + product(int(self%film(f)%n, i8))
-    end do
-  end function picture_size
-
-  !> Waits for the steps that are queued and checks the field: a field that has blown up is not saved.
-  subroutine LoopSave(self, state, error)
-    class(timeloop_t), intent(inout), target :: self
-    real(sp), contiguous, intent(out) :: state(:)
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    integer(i8) :: at
-    integer :: f, j, k
-    if (merge(self%ahead, self%unchecked, self%queues) > 0) call CheckField(self, 0, error)
-    if (allocated(error)) return
-    engine => self%any_engine()
-    at = engine%state_size(self%steps)
-    call engine%save(state(:at), error)
-    do f = 1, self%films
-      associate (film => self%film(f))
-        do j = 1, self%taken
-          do k = 1, film%n(2)
-            state(at + 1:at + film%n(1)) = film%a(:, k, j)
-            at = at + film%n(1)
-          end do
-        end do
-      end associate
-    end do
-  end subroutine LoopSave
-
-  !> Goes on from a state of the same identity as this shot, which is set up.
-  subroutine LoopLoad(self, position, state, error)
-    class(timeloop_t), intent(inout), target :: self
-    type(time_position_t), intent(in) :: position
-    real(sp), contiguous, intent(in) :: state(:)
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    character(:), allocatable :: what
-    integer(i8) :: at
-    integer :: f, j, k
-    if (position%step < 1 .or. position%step > self%scheme%nt .or. position%films < 0 .or. position%films > self%pictures) then
-      what = trim(merge(' pictures ', ' snapshots', self%scheme%dy > 0))
-      call Fail(error, 'a state after step '//Str(position%step)//' with '//Str(position%films)//what//', but the shot has '// &
-                Str(self%scheme%nt)//' steps and '//Str(self%pictures)//what)
-    else if (size(state, kind=i8) /= self%state_size(position)) then
-      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, '//Str(self%state_size(position))//' expected')
-    end if
-    if (allocated(error)) return
-    engine => self%any_engine()
-    at = engine%state_size(position%step)
-    call engine%load(position%step, state(:at), error)
-    if (allocated(error)) return
-    do f = 1, self%films
-      associate (film => self%film(f))
-        do j = 1, position%films
-          do k = 1, film%n(2)
-            film%a(:, k, j) = state(at + 1:at + film%n(1))
-            at = at + film%n(1)
-          end do
-        end do
-      end associate
-    end do
-    self%steps = position%step
-    self%taken = position%films
-    self%seconds = position%seconds
-    self%mark = host_seconds()
-    self%began = self%mark - position%seconds
-  end subroutine LoopLoad
-
-  ! --- what comes home ------------------------------------------------------------------------------------------------
-
-  !> Traces of the finished time loop at the output sampling, with all that is to be said of them.
-  subroutine LoopGather(self, gather, error)
-    class(timeloop_t), intent(inout), target :: self
-    type(gather_t), intent(inout) :: gather
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    engine => self%any_engine()
-    if (.not. associated(engine) .or. self%steps < self%scheme%nt) then
-      call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
-      return
-    end if
-    call Finish(self, error)
-    if (allocated(error)) return
-    gather%record = self%shot%record
-    gather%slot = self%shot%slot
-    gather%nt = self%scheme%nt_out
-    gather%nrec = size(self%shot%rx)
-    gather%ncomp = size(self%at_whole)
-    gather%sx = self%shot%sx
-    gather%sz = self%shot%sz
-    gather%rx = self%shot%rx
-    gather%rz = self%shot%rz
-    gather%seconds = self%seconds
-    gather%steps = self%steps
-    gather%variant = self%variant
-    gather%device = engine%device()
-    call self%describe(gather)
-    if (allocated(gather%traces)) deallocate (gather%traces)
-    allocate (gather%traces(gather%nt, gather%nrec, merge(gather%ncomp, 0, self%gathers())))
-    call self%make_traces(gather%traces, error)
-    if (allocated(error)) return
-    gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
-    if (count(abs(gather%traces) <= huge(1.0_sp)) < size(gather%traces)) &
-      call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
-  end subroutine LoopGather
-
-  !> Traces at the output sampling, corrected for time dispersion, in the unit of the fields, (nt_out, nrec, ncomp): the samples of
-  !> all steps come home and are filtered by this rank.
-  subroutine LoopTraces(self, traces, error)
-    class(timeloop_t), intent(inout), target :: self
-    real(sp), contiguous, intent(out) :: traces(:, :, :)
-    type(error_t), allocatable, intent(inout) :: error
-    type(filter_t), pointer :: filter
-    real(sp), allocatable :: raw(:, :)
-    integer :: c, nrec
-    nrec = size(traces, 2)
-    allocate (raw(self%scheme%nt, nrec*size(traces, 3) + merge(self%beside, 0, self%gathers())))
-    call self%samples(raw, error)
-    do c = 1, size(traces, 3)
-      if (.not. allocated(error)) call TraceFilters(self%scheme, merge(0, 1, self%at_whole(c)), filter, error)
-      if (allocated(error)) return
-      associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
-        call self%add_near(c, samples)
-        call TraceFilterApply(filter%filter, samples, traces(:, :, c), self%team%threads)
-      end associate
-    end do
-  end subroutine LoopTraces
-
-  !> The samples of all steps, (nt, receivers of all components and what is beside them); on a rank that gathers nothing there is
-  !> no room for them.
-  subroutine EngineSamples(self, raw, error)
-    class(timeloop_t), intent(inout), target :: self
-    real(sp), contiguous, intent(out) :: raw(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
-    engine => self%any_engine()
-    call engine%traces(1, raw, error)
-  end subroutine EngineSamples
-
-  !> A physics whose grid lacks nothing close to the source: otherwise adds it to the samples (nt, nrec) of component c.
+  !> Adds what the grid lacks close to the source to the samples (nt, nrec) of component c; here it lacks nothing.
   subroutine NothingNear(self, c, samples)
     class(timeloop_t), intent(in) :: self
     integer, intent(in) :: c

@@ -28,24 +28,24 @@ module active_shot_m
     class(solver_t), allocatable :: solver
     type(shot_t) :: shot
     logical :: snapshots = .false.        !< snapshots are wanted
-    logical :: dropped = .false.          !< the shot is not to be computed here any more, and why
-    character(:), allocatable :: why_dropped
+    logical :: dropped = .false.          !< the shot is not to be computed here any more,
+    character(:), allocatable :: why_dropped          !< and why
     logical :: on_gpu = .false.           !< the GPU computes this shot
     logical :: waits = .false.            !< it is set up and waits until the GPU has room for its steps
     real(dp) :: ready_at = 0              !< when it was set up [s]
     type(window_t) :: outline             !< where the shot's window lies, as SHOT says
-    type(box_t) :: box                    !< the cells of it whose media this rank needs
-    type(window_t) :: window              !< the last one received, or as much of it as is here
-    integer :: layers = 0                 !< those up to this one are here, along z
-    integer :: asked = 0                  !< those up to this one were asked for
-    integer :: asks = 0, answers = 0      !< requests for some of them, and replies
-    type(tray_t) :: tray(2)               !< where rank 0 puts them, in turns: into one while those in the other are taken out
-    integer :: trays = 0                  !< that there have been
-    logical :: here = .false.             !< all of them are, or `trouble` says why they are not
+    type(box_t) :: box                    !< the cells of the window whose media this rank needs
+    type(window_t) :: window              !< the latest window, as much of it as is here
+    integer :: layers = 0                 !< layers of the box, along z, up to this one are here
+    integer :: asked = 0                  !< layers up to this one were asked for
+    integer :: asks = 0, answers = 0      !< requests for layers, and replies
+    type(tray_t) :: tray(2)               !< the master puts media into one while they are taken out of the other
+    integer :: trays = 0                  !< trays that there have been
+    logical :: here = .false.             !< all media are here, or `trouble` says why they are not
     type(error_t), allocatable :: trouble
     type(gather_t) :: gather
-    real(dp) :: last_beat = 0             !< when the master was last sent its progress [s]
-    type(shot_states_t) :: states         !< those kept of this shot
+    real(dp) :: last_beat = 0             !< when its progress was last sent to the master [s]
+    type(shot_states_t) :: states         !< states kept of this shot
   end type active_shot_t
 
 end module active_shot_m

@@ -1,33 +1,34 @@
 !> The way of a shot through the group of ranks that models it:
 !>
-!>     ask for a line of the key-map, ask for its window of the model, set up, time loop, receivers -> traces, send them to rank 0
+!>     ask for a shot, ask for its window of the model, set up, time loop, receivers -> traces, send them to the master
 !>
 !> The active shots of a worker (active_shot.f90) take turns: on CPU cores there is one, on a GPU there are so many that the GPU is
 !> full and never waits for the host. No turn waits for the master, which answers one shot while others compute. The time loop of a
 !> shot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other shots cost it nothing. Some shots are set
 !> up and wait: more than fill the GPU would only push each other out of its cache.
 module worker_m
+  use active_shot_m, only: active_shot_t, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
   use gather_seal_m, only: GatherSeal
-  use lent_memory_m, only: LenderAsk, LenderEnd, LenderTake
   use group_m, only: GroupAgree, GroupFree, GroupNew, WISHES
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp, i8, sp
+  use lent_memory_m, only: LenderAsk, LenderEnd, LenderTake
+  use master_heartbeat_m, only: job_end_t, HeartbeatNew
   use parameter_table_m, only: SplitList
-  use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
+  use protocol_m, only: link_t, message_t, LinkFlush, MSG_BYE
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use active_shot_m, only: HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t
   use solver_m, only: solver_t
   use text_m, only: Str
-  use master_heartbeat_m, only: job_end_t, HeartbeatNew
-  use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerAnnounce, WorkerMayAskModel, WorkerNote, WorkerSend
-  use worker_receive_m, only: WorkerReceive, WorkerOpen
-  use worker_failure_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, LogExchanged, LogShared, ModelAsk, ModelAwait, ShotAsk, ProgressReport, ProgressSend, SOON, &
-                           WorkerScheme
   use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
+  use worker_failure_m, only: ShotLost, WorkerLoseGpu
+  use worker_log_m, only: LogExchanged, LogShared
+  use worker_receive_m, only: WorkerOpen, WorkerReceive
+  use worker_shot_m, only: GatherSend, ProgressReport, ProgressSend, ShotAsk, SOON
+  use worker_type_m, only: worker_options_t, worker_t, MOST_ACTIVE, WorkerAnnounce, WorkerMayAskModel, WorkerNote, WorkerSend
+  use worker_window_m, only: ModelAsk, ModelAwait, WorkerScheme
   implicit none
   private
   public :: WorkerRun
@@ -136,15 +137,15 @@ contains
     start = host_seconds()
     select case (active%state)
     case (IDLE)
-      call ShotAsk(worker, active, number)                                   ! for a line of the key-map
+      call ShotAsk(worker, active, number)
     case (HAVE_SHOT)
-      if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! its window of the model
+      if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! for its window of the model
     case (WAIT_MODEL)
       if (worker%role%group_size > 1) call ModelAwait(worker, active)        ! until all ranks have theirs
       worker%io = worker%io + host_seconds() - start
       return
     case (READY)
-      call Begin(worker, active, error)                                      ! set up
+      call Begin(worker, active, error)
       call Agree(worker, active, error)
     case (LOOPING)
       call Steps(worker, active, error)
@@ -154,7 +155,7 @@ contains
       call LogExchanged(worker, active, error)
       call Seal(worker, active, error)
       call Agree(worker, active, error)
-      if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
+      if (.not. allocated(error)) call GatherSend(worker, active)            ! to the master
     case default
       return
     end select

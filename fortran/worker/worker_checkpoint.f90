@@ -1,20 +1,19 @@
 !> States of shots, kept and taken up again (checkpoint.f90).
 module worker_checkpoint_m
-  use checkpoint_m, only: CheckpointerResume, CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerSettle, &
+  use active_shot_m, only: active_shot_t, LOOPING
+  use checkpoint_m, only: CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerResume, CheckpointerSettle, &
                           CheckpointerTurn
   use error_m, only: error_t
   use group_m, only: GroupAgree
   use kinds_m, only: dp
   use protocol_m, only: Rest
-  use active_shot_m, only: LOOPING, active_shot_t
-  use worker_type_m, only: worker_t, WorkerBeat, WorkerNote, WorkerFind
+  use worker_type_m, only: worker_t, BEAT, WorkerBeat, WorkerFind, WorkerNote
   implicit none
   private
   public :: StateResume, StateWish, StateKeep, StateKeepLast, StateDiscard
   public :: WANTED
 
   integer, parameter :: NO_STATE = 0, WANTED = 1, NOT_NOW = 2   !< what a rank of a group wishes: the largest decides
-  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
 
 contains
 

@@ -15,7 +15,8 @@ module worker_receive_m
   use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
   use worker_type_m, only: worker_t, WorkerBeat, WorkerMayAskModel, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use worker_shot_m, only: DropReceive, ModelEnds, ModelReceive, ShotReceive, VerdictReceive
+  use worker_shot_m, only: DropReceive, ShotReceive, VerdictReceive
+  use worker_window_m, only: ModelEnds, ModelReceive
   use worker_checkpoint_m, only: StateKeepLast
   implicit none
   private
@@ -53,7 +54,7 @@ contains
     end if
   end subroutine WorkerReceive
 
-  !> The next message, known to all ranks of the group; false if there is none and an active shot can go on without.
+  !> Gets the next message, for all ranks of the group; false if there is none and an active shot can go on without.
   logical function NextMessage(worker, patient, message) result(there)
     type(worker_t), intent(inout) :: worker
     logical, intent(in) :: patient
@@ -84,8 +85,8 @@ contains
     there = message%kind /= MSG_NONE
   end function NextMessage
 
-  !> The next message for the worker, if there is one: those that were postponed came first. Replies to what the first rank of a
-  !> group asked for itself are handled here.
+  !> Gets the next message for the worker, if there is one: what was postponed before what comes now. Replies to what the first rank
+  !> of a group asked for itself are handled here.
   logical function Fetched(worker, message) result(there)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(out) :: message
@@ -105,7 +106,7 @@ contains
     end do
   end function Fetched
 
-  !> Handles what another rank than the first of its group has asked for itself.
+  !> Handles replies to what this rank has asked for itself, where it is not the first of its group.
   subroutine TakeOwn(worker)
     type(worker_t), intent(inout) :: worker
     type(message_t) :: message
@@ -118,7 +119,7 @@ contains
     deallocate (worker%group%postponed)
   end subroutine TakeOwn
 
-  !> A reply to what each rank of a group asks for itself: the media of its piece.
+  !> True of a reply to what each rank of a group asks for itself: the media of its piece.
   pure logical function Own(worker, message)
     type(worker_t), intent(in) :: worker
     type(message_t), intent(in) :: message
@@ -145,7 +146,7 @@ contains
     end if
   end subroutine LookAround
 
-  !> Some active shot can go on without a message from the master.
+  !> True where some active shot can go on without a message from the master.
   pure logical function Busy(worker)
     type(worker_t), intent(in) :: worker
     Busy = worker%job_over
@@ -157,13 +158,13 @@ contains
     end associate
   end function Busy
 
-  !> Some active shot has steps in its queue, or traces to make.
+  !> True where some active shot has steps in its queue, or traces to make.
   pure logical function Computing(worker)
     type(worker_t), intent(in) :: worker
     Computing = any(worker%active%state == LOOPING .or. worker%active%state == MODELLED)
   end function Computing
 
-  !> The worker has a shot, or may get one.
+  !> True where the worker has a shot, or may get one.
   pure logical function WorkerOpen(worker)
     type(worker_t), intent(in) :: worker
     logical :: none_wanted
@@ -225,7 +226,7 @@ contains
     end do
   end function MediaAreHere
 
-  !> A message is what its kind says, and was asked for. If not, its shot is reported lost.
+  !> True where a message is what its kind says, and was asked for. If not, its shot is reported lost.
   logical function Usable(worker, message)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(in) :: message
@@ -267,7 +268,7 @@ contains
     call WorkerSend(worker, message)
   end subroutine LeaveNow
 
-  !> Waits for the ranks of the group. A lost or dead one ends the group, which cannot go on without it.
+  !> Waits for the other ranks of the group. One that is lost or dead ends the group, which cannot go on without it.
   subroutine AwaitGroup(worker, message)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(inout) :: message

@@ -1,29 +1,31 @@
 !> The data of a worker: its active shots, what it knows of the master, and how it sends messages to the master. Each of the files
 !> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
-  use checkpoint_m, only: checkpoint_t, checkpointer_t
+  use active_shot_m, only: active_shot_t, HAVE_SHOT, WAIT_MODEL
+  use checkpoint_m, only: checkpointer_t
+  use checkpoint_rule_m, only: checkpoint_t
   use group_m, only: group_t
   use kinds_m, only: dp
   use lent_memory_m, only: lender_t, LenderReturn
-  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_MEMORY, MSG_NOTE, MSG_PROGRESS, LinkSend
+  use master_heartbeat_m, only: heartbeat_t, job_end_t, HeartbeatLook, HeartbeatPeers
+  use protocol_m, only: link_t, message_t, LinkSend, MSG_BYE, MSG_MEMORY, MSG_NOTE, MSG_PROGRESS
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use active_shot_m, only: HAVE_SHOT, WAIT_MODEL, active_shot_t
   use text_m, only: Str
-  use master_heartbeat_m, only: job_end_t, heartbeat_t, HeartbeatLook, HeartbeatPeers
   implicit none
   private
-  public :: worker_options_t, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerKeep, WorkerNote, WorkerSend, WorkerDecline
+  public :: worker_options_t, BEAT, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerKeep, WorkerNote, WorkerSend, WorkerDecline
   public :: WorkerAnnounce, WorkerReturn
   public :: WorkerMayAskModel
 
   integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
   integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
 
   !> The parameters of a job on its workers.
   type :: worker_options_t
-    integer :: shots_per_gpu = 0              !< 0 = as many as fill it
-    real(dp) :: gpu_memory = 0                !< of it that a rank may take [bytes]; 0 = what is free
+    integer :: shots_per_gpu = 0              !< 0 = as many as fill the GPU
+    real(dp) :: gpu_memory = 0                !< of a GPU, that a rank may take [bytes]; 0 = what is free
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     real(dp) :: lease = 120                   !< a rank that is silent for longer is taken for lost [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
@@ -40,19 +42,19 @@ module worker_type_m
     class(scheme_t), allocatable :: scheme
     type(active_shot_t), allocatable :: active(:)
     integer :: wanted = 1                     !< active shots at a time
-    integer :: computing = 1                  !< of them, may have steps on the GPU at a time
-    integer :: most = MOST_ACTIVE             !< of them, should memory be short
-    logical :: gpu = .false.                  !< there is one, and it works
-    real(dp) :: gpu_memory = 0                !< memory of it for this rank [bytes]
+    integer :: computing = 1                  !< active shots that may have steps on the GPU at a time
+    integer :: most = MOST_ACTIVE             !< active shots at most; fewer once the GPU had no memory for one more
+    logical :: gpu = .false.                  !< it computes on a GPU, which works
+    real(dp) :: gpu_memory = 0                !< memory of the GPU that this rank may take [bytes]
     integer :: unwritten = 0                  !< gathers sent that the master has not answered
-    type(lender_t) :: lender                  !< memory in which rank 0 reads their traces
+    type(lender_t) :: lender                  !< memory in which the master reads traces
     integer :: serial = 0                     !< windows received
     real(dp) :: trial_rate = 0                !< cell updates a second found in a trial, 0 = none was made
-    logical :: reported = .false.             !< the master knows how far a shot is
-    logical :: no_more_shots = .false.        !< the master has none
+    logical :: reported = .false.             !< the master was sent the progress of some shot
+    logical :: no_more_shots = .false.        !< the master has none for it any more
     logical :: leaving = .false.              !< it asked to leave, and is not answered yet
     logical :: signalled = .false.            !< it got a signal to end, and acts on it
-    integer :: signal = 0                     !< that another rank of the group got
+    integer :: signal = 0                     !< signal to end that another rank of the group got, 0 = none
     logical :: keeps = .false.                !< all ranks of the group keep the state of their shot after the next steps
     logical :: said_bye = .false.
     logical :: master_gone = .false.          !< its process has ended, or it was silent for too long
@@ -60,9 +62,9 @@ module worker_type_m
     type(heartbeat_t) :: heartbeat
     type(job_end_t) :: job_end
     character(:), allocatable :: device       !< the GPU that computed the latest shot, and how
-    character(:), allocatable :: shared_out   !< how its ranks shared it
+    character(:), allocatable :: shared_out   !< how the ranks of the group shared the latest shot
     logical :: too_large = .false.            !< a window did not fit, and the log says so
-    real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
+    real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far; wait: for a shot; io: for windows and files
     type(checkpointer_t) :: checkpointer
   end type worker_t
 
@@ -98,7 +100,7 @@ contains
     call WorkerSend(worker, message)
   end subroutine WorkerNote
 
-  !> Lines for the log file alone, below a first one.
+  !> Sends lines for the log file alone, below a first one.
   subroutine WorkerKeep(worker, first, lines)
     type(worker_t), intent(in) :: worker
     character(*), intent(in) :: first, lines
@@ -146,7 +148,7 @@ contains
     call WorkerSend(worker, message)
   end subroutine WorkerBeat
 
-  !> Rank 0 of the group sends for all of its ranks.
+  !> Sends a message to the master; the first rank of a group does for all of its ranks.
   subroutine WorkerSend(worker, message)
     type(worker_t), intent(in) :: worker
     type(message_t), intent(inout) :: message

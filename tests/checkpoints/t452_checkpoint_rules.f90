@@ -107,8 +107,8 @@ end module counter_m
 
 program t452_checkpoint_rules
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use checkpoint_m, only: checkpoint_t, CheckpointEvery, CheckpointRule, CheckpointSweep, checkpointer_t, CheckpointerResume, CheckpointerDrop, &
-                          CheckpointerEnd, CheckpointerNew, CheckpointerTurn, shot_states_t
+  use checkpoint_m, only: checkpointer_t, CheckpointerResume, CheckpointerDrop, CheckpointerEnd, CheckpointerNew, CheckpointerTurn, shot_states_t
+  use checkpoint_rule_m, only: checkpoint_t, CheckpointEvery, CheckpointRule, CheckpointSweep
   use counter_m, only: counter_t
   use error_m, only: error_t
   use files_m, only: FileExists

@@ -5,7 +5,8 @@ program t302_model_window
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, i8, sp
-  use model_m, only: model_t, ModelGrid, ModelShape, ModelWindow
+  use model_m, only: model_t
+  use model_window_m, only: ModelGrid, ModelShape, ModelWindow
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t

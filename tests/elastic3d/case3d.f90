@@ -6,15 +6,15 @@ module case3d_m
   use check_m, only: Claim
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
-                    fd3d_receivers, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_watch
+                    fd3d_receivers, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_tune, fd3d_watch
   use fd3d_engine_m, only: fd3d_grid_t, fd3d_map_t
   use fd3d_fortran_m, only: fd3d_fortran_t
-  use handle_c, only: handle_traces
+  use handle_c, only: handle_free, handle_timestep, handle_traces
   use kinds_m, only: dp, i8, sp
   use map3d_m, only: Map3dMake
   implicit none
   private
-  public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dReference
+  public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dResults, Case3dReference, Case3dWorst
 
   integer, parameter, public :: case3d_shapes = 14
 
@@ -299,7 +299,18 @@ contains
     call Case3dFine(handle_traces(h, 1, c%steps, traces), 'traces')
   end subroutine Case3dTraces
 
-  !> The same by the readable Fortran.
+  !> Fields, map and traces of a handle, one after the other.
+  subroutine Case3dResults(c, h, all)
+    type(case3d_t), intent(in) :: c
+    type(c_ptr), intent(in) :: h
+    real(sp), allocatable, intent(out) :: all(:)
+    real(sp), allocatable :: fields(:, :, :, :), traces(:, :)
+    call Case3dFields(c, h, fields)
+    call Case3dTraces(c, h, traces)
+    all = [pack(fields, .true.), pack(traces, .true.)] + 0.0_sp
+  end subroutine Case3dResults
+
+  !> Fields and traces by the readable Fortran.
   subroutine Case3dReference(c, fields, traces, error)
     type(case3d_t), intent(in) :: c
     real(sp), allocatable, intent(out) :: fields(:, :, :, :), traces(:, :)
@@ -347,5 +358,45 @@ contains
     call fd%traces(1, traces, error)
     call fd%free()
   end subroutine Case3dReference
+
+  !> The cpu variant with every instruction set of this processor, `names`, against the readable Fortran: the largest relative rms
+  !> difference of a field or the map, worst(1), and of a trace, worst(2).
+  subroutine Case3dWorst(c, names, worst, error)
+    type(case3d_t), intent(in) :: c
+    character(:), allocatable, intent(out) :: names
+    real(sp), intent(out) :: worst(2)
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), parameter :: isa(3) = [character(8) :: 'generic', 'avx2', 'avx512']
+    type(c_ptr) :: h
+    real(sp), allocatable :: fields(:, :, :, :), traces(:, :), f(:, :, :, :), t(:, :)
+    integer :: n, m
+    call Case3dReference(c, fields, traces, error)
+    worst = 0
+    names = ''
+    if (allocated(error)) return
+    do n = 1, size(isa)
+      h = Case3dNew(c)
+      if (fd3d_tune(h, trim(isa(n))//c_null_char, 0, 0, 0) == 0) then
+        names = names//' '//trim(isa(n))
+        call Case3dFine(handle_timestep(h, 1, c%steps), 'timestep')
+        call Case3dFields(c, h, f)
+        call Case3dTraces(c, h, t)
+        do m = 0, 9
+          worst(1) = max(worst(1), Apart(pack(f(:, :, :, m), .true.), pack(fields(:, :, :, m), .true.)))
+        end do
+        do m = 1, c%nrec
+          worst(2) = max(worst(2), Apart(t(:, m), traces(:, m)))
+        end do
+      end if
+      call handle_free(h)
+    end do
+  end subroutine Case3dWorst
+
+  !> Relative rms difference; not a number counts as a thousand.
+  pure real(sp) function Apart(a, b)
+    real(sp), intent(in) :: a(:), b(:)
+    Apart = norm2(a - b)/max(norm2(b), tiny(1.0_sp))
+    if (.not. Apart <= 1000) Apart = 1000
+  end function Apart
 
 end module case3d_m

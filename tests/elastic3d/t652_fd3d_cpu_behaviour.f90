@@ -3,7 +3,7 @@
 program t652_fd3d_cpu_behaviour
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use, intrinsic :: iso_c_binding, only: c_char, c_float, c_int, c_long, c_long_long, c_null_char, c_ptr
-  use case3d_m, only: case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
+  use case3d_m, only: case3d_t, Case3dFine, Case3dMake, Case3dNew, Case3dResults
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_need, fd3d_set_field, fd3d_slice, fd3d_stress, fd3d_tune, fd3d_velocity
@@ -41,16 +41,6 @@ contains
     end do
   end subroutine Begin
 
-  subroutine Results(c, h, all)
-    type(case3d_t), intent(in) :: c
-    type(c_ptr), intent(in) :: h
-    real(sp), allocatable, intent(out) :: all(:)
-    real(sp), allocatable :: fields(:, :, :, :), traces(:, :)
-    call Case3dFields(c, h, fields)
-    call Case3dTraces(c, h, traces)
-    all = [pack(fields, .true.), pack(traces, .true.)] + 0.0_sp
-  end subroutine Results
-
   subroutine Again(shape, anelastic)
     integer, intent(in) :: shape
     logical, intent(in) :: anelastic
@@ -60,11 +50,11 @@ contains
     call Case3dMake(c, shape, 2, anelastic, steps)
     h = Case3dNew(c)
     call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
-    call Results(c, h, first)
+    call Case3dResults(c, h, first)
     call Case3dFine(handle_reset(h), 'reset')
     call Begin(c, h)
     call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
-    call Results(c, h, second)
+    call Case3dResults(c, h, second)
     call handle_free(h)
     call Claim(all(transfer(first, [0]) == transfer(second, [0])), 'case '//Str(shape)// &
                ': after a reset the same run gives the same bits ('//Str(count(first /= second))//' numbers differ)')
@@ -83,7 +73,7 @@ contains
     allocate (state(handle_state_size(h, half)))
     call Case3dFine(handle_save(h, size(state, kind=c_long_long), state), 'save')
     call Case3dFine(handle_timestep(h, half + 1, steps - half), 'timestep')
-    call Results(c, h, first)
+    call Case3dResults(c, h, first)
     call handle_free(h)
     c%cfg%threads = 3
     h = Case3dNew(c)
@@ -94,7 +84,7 @@ contains
     call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, q), 'silence')
     call Case3dFine(fd3d_tune(h, c_null_char, 2, 9, 2), 'tune')
     call Case3dFine(handle_timestep(h, half + 1, steps - half), 'timestep')
-    call Results(c, h, second)
+    call Case3dResults(c, h, second)
     call handle_free(h)
     call Claim(all(transfer(first, [0]) == transfer(second, [0])), 'case '//Str(shape)//': a state of '//Str(size(state))// &
                ' numbers goes on in another handle with the same bits ('//Str(count(first /= second))//' numbers differ)')

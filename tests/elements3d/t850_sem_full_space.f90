@@ -3,24 +3,19 @@
 !> stations at random places, in corners of elements, on edges and faces; with constant Q too. SEED and VARIANT may be given.
 program t850_sem_full_space
   use check_m, only: Claim, ClaimFine, Done, Seed
-  use elements_m, only: elements_t
   use elements_dt_m, only: ElementsDt
+  use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
-  use elements_scheme_m, only: elements_scheme_t
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
-  use fullspace_m, only: ForceVelocity, MomentVelocity, RickerSpectrum, space_t, TimeSeries
+  use fullspace_m, only: space_t, ForceVelocity, MomentVelocity, RickerSpectrum, TimeSeries
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_sides_t, mesh_t
-  use parameters_m, only: job_t, JobBlank
-  use scheme_m, only: SchemeNew, SchemeTimes
-  use sem3d_m, only: sem3d_t
-  use shot_m, only: shot_t
+  use semshot_m, only: semshot_t, SemShotBegin, SemShotRun
   use source3d_m, only: source_force, source_moment
   use text_m, only: Str
-  use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   implicit none
   real(dp), parameter :: h = 100, vp = 3000, vs = 1800, rho = 2300
@@ -119,64 +114,30 @@ contains
   subroutine Shoot(what, f, m)
     character(*), intent(in) :: what
     real(dp), intent(in) :: f(:), m(:, :)
-    type(error_t), allocatable :: error
-    type(elements_scheme_t) :: scheme
-    type(job_t) :: job
-    type(wavelet_t) :: wavelet
-    type(shot_t) :: shot
-    type(sem3d_t) :: solver
+    type(semshot_t) :: s
     type(gather_t) :: gather
-    call JobBlank(job)
-    job%wavelet = 'ricker'
-    job%fpeak = fpeak
-    job%amplitude = 1
-    job%delay = t0
-    job%tmax = 3.5_dp*h/vs + 2*t0
-    job%dt_out = 0.1_dp/fmax
-    job%components = 'vx,vy,vz'
-    job%variant = trim(variant)
-    job%threads = 2
-    call WaveletMake(job, wavelet, error)
-    call SchemeNew(scheme, job, wavelet)
-    scheme%dt = 0.88_dp*dt                                   ! waves are faster where they attenuate
-    scheme%attenuates = any(loss > 0)
-    scheme%q_band = [fmax/50, fmax]
-    scheme%q_ref = fpeak
-    if (size(f) > 0) then
-      scheme%source%kind = source_force
-      scheme%source%force = f
-      scheme%early = 0.5_dp
-    else
-      scheme%source%kind = source_moment
-      scheme%source%moment = [m(1, 1), m(2, 2), m(3, 3), m(1, 2), m(1, 3), m(2, 3)]
-    end if
-    if (.not. allocated(error)) call SchemeTimes(scheme, job, wavelet, error)
-    shot%record = 1
-    shot%sx = at(1)
-    shot%sy = at(2)
-    shot%sz = at(3)
-    shot%rx = x(1, :)
-    shot%ry = x(2, :)
-    shot%rz = x(3, :)
-    shot%channel = [(i, i=1, stations)]
-    if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
-    if (.not. allocated(error)) call solver%modfd(Silent, error)
-    if (.not. allocated(error)) call solver%gather(gather, error)
-    call ClaimFine(error, what//': '//Str(scheme%nt)//' steps of '//Str(scheme%dt, 3)//' s')
-    if (.not. allocated(gather%traces)) return
-    call Claim(maxval(abs(gather%rx - shot%rx) + abs(gather%ry - shot%ry) + abs(gather%rz - shot%rz)) <= 1e-6_dp*h, &
+    call SemShotBegin(s, fpeak, fmax, t0, 3.5_dp*h/vs + 2*t0, 'vx,vy,vz', variant)
+    associate (scheme => s%scheme)
+      scheme%dt = 0.88_dp*dt                                 ! waves are faster where they attenuate
+      scheme%attenuates = any(loss > 0)
+      scheme%q_band = [fmax/50, fmax]
+      scheme%q_ref = fpeak
+      if (size(f) > 0) then
+        scheme%source%kind = source_force
+        scheme%source%force = f
+        scheme%early = 0.5_dp
+      else
+        scheme%source%kind = source_moment
+        scheme%source%moment = [m(1, 1), m(2, 2), m(3, 3), m(1, 2), m(1, 3), m(2, 3)]
+      end if
+    end associate
+    call SemShotRun(s, what, window, at, x, gather)
+    call Claim(maxval(abs(gather%rx - x(1, :)) + abs(gather%ry - x(2, :)) + abs(gather%rz - x(3, :))) <= 1e-6_dp*h, &
                'stations are where they were asked for')
     do i = 1, stations
-      call Compare(what, f, m, real(gather%traces(:, i, :), dp), scheme%dt_out, wavelet%t_zero)
+      call Compare(what, f, m, real(gather%traces(:, i, :), dp), s%scheme%dt_out, s%wavelet%t_zero)
     end do
-    call solver%free()
   end subroutine Shoot
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-    stop = stop .or. fraction > 2
-  end subroutine Silent
 
   !> The velocity of waves of constant Q (Kjartansson 1979, JGR 84, 4737-4748), v at the peak frequency.
   complex(dp) function ConstantQ(v, loss, f) result(c)

@@ -3,10 +3,9 @@
 !> wavenumbers, is itself compared with what Pekeris (1955, Proc. Nat. Acad. Sci. 41, 469-480) gives in closed form. SEED may be given.
 program t855_sem_lamb
   use check_m, only: Claim, ClaimFine, Done, Seed
-  use elements_m, only: elements_t
   use elements_dt_m, only: ElementsDt
+  use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
-  use elements_scheme_m, only: elements_scheme_t
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
   use gather_m, only: gather_t
@@ -14,13 +13,9 @@ program t855_sem_lamb
   use kinds_m, only: dp
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_t
-  use parameters_m, only: job_t, JobBlank
-  use scheme_m, only: SchemeNew, SchemeTimes
-  use sem3d_m, only: sem3d_t
-  use shot_m, only: shot_t
+  use semshot_m, only: semshot_t, SemShotBegin, SemShotRun
   use source3d_m, only: source_force
   use text_m, only: Str
-  use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), h = 100, vs = 1800, vp = sqrt(3.0_dp)*vs, rho = 2300, cr = 0.919402_dp*vs
@@ -88,52 +83,16 @@ contains
   end subroutine PlaceStations
 
   subroutine Shoot()
-    type(error_t), allocatable :: error
-    type(elements_scheme_t) :: scheme
-    type(job_t) :: job
-    type(wavelet_t) :: wavelet
-    type(shot_t) :: shot
-    type(sem3d_t) :: solver
-    call JobBlank(job)
-    job%wavelet = 'ricker'
-    job%fpeak = fpeak
-    job%amplitude = 1
-    job%delay = t0
-    job%tmax = maxval(away)/cr + 2*t0
-    job%dt_out = 0.1_dp/fmax
-    job%components = 'vx,vy,vz'
-    job%variant = 'cpu'
-    job%threads = 2
-    call WaveletMake(job, wavelet, error)
-    call SchemeNew(scheme, job, wavelet)
-    scheme%dt = 0.95_dp*dt
-    scheme%source%kind = source_force
-    scheme%source%force = [0.0_dp, 0.0_dp, 1.0e9_dp]
-    scheme%early = 0.5_dp
-    if (.not. allocated(error)) call SchemeTimes(scheme, job, wavelet, error)
-    shot%record = 1
-    shot%sx = at(1)
-    shot%sy = at(2)
-    shot%sz = at(3)
-    shot%rx = x(1, :)
-    shot%ry = x(2, :)
-    shot%rz = x(3, :)
-    shot%channel = [(i, i=1, stations)]
-    if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
-    if (.not. allocated(error)) call solver%modfd(Silent, error)
-    if (.not. allocated(error)) call solver%gather(gather, error)
-    call ClaimFine(error, 'a force on the surface: '//Str(scheme%nt)//' steps of '//Str(scheme%dt, 3)//' s')
-    if (.not. allocated(gather%traces)) error stop 1
-    dt_out = scheme%dt_out
-    zero = wavelet%t_zero
-    call solver%free()
+    type(semshot_t) :: s
+    call SemShotBegin(s, fpeak, fmax, t0, maxval(away)/cr + 2*t0, 'vx,vy,vz', 'cpu')
+    s%scheme%dt = 0.95_dp*dt
+    s%scheme%source%kind = source_force
+    s%scheme%source%force = [0.0_dp, 0.0_dp, 1.0e9_dp]
+    s%scheme%early = 0.5_dp
+    call SemShotRun(s, 'a force on the surface', window, at, x, gather)
+    dt_out = s%scheme%dt_out
+    zero = s%wavelet%t_zero
   end subroutine Shoot
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-    stop = stop .or. fraction > 2
-  end subroutine Silent
 
   !> The stations at distance r, every second from number `first` on.
   subroutine Compare(r, first)

@@ -11,21 +11,16 @@ program t862_sem_stress_with_q
   use elements_dt_m, only: ElementsDt
   use elements_m, only: elements_t, face_absorbs, in_memory, tensor_numbers
   use elements_make_m, only: ElementsSlowest
-  use elements_scheme_m, only: elements_scheme_t
   use elements_tensors_m, only: TensorsSet
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
-  use fullspace_m, only: ForceVelocity, MomentVelocity, RickerSpectrum, space_t, TimeSeries
+  use fullspace_m, only: space_t, ForceVelocity, MomentVelocity, RickerSpectrum, TimeSeries
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use parameters_m, only: job_t, JobBlank
-  use scheme_m, only: SchemeNew, SchemeTimes
-  use sem3d_m, only: sem3d_t
   use semcase_m, only: semcase_t, SemBox, SemRelative
-  use shot_m, only: shot_t
+  use semshot_m, only: semshot_t, SemShotBegin, SemShotRun
   use source3d_m, only: source_force, source_moment
   use text_m, only: Str
-  use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   use zener_m, only: ZenerModulus
   implicit none
@@ -113,12 +108,8 @@ contains
     integer, intent(in), optional :: relaxing
     type(error_t), allocatable :: error
     type(elements_t) :: rock
-    type(elements_scheme_t) :: scheme
-    type(job_t) :: job
-    type(wavelet_t) :: wavelet
+    type(semshot_t) :: s
     type(window_t) :: window
-    type(shot_t) :: shot
-    type(sem3d_t) :: solver
     real(sp) :: relative(tensor_numbers, 1)
     rock = elements
     relative = 1.0e-9_sp                                     ! isotropic, but for rounding
@@ -127,53 +118,23 @@ contains
     if (all(q > 0)) rock%loss = spread(real(1/q, sp), 2, rock%n)
     call ElementsOutline(rock%n, [0.0_dp, 0.0_dp, 0.0_dp], spread(n*h, 1, 3), window)
     call ElementsFill(rock, window, error)
-    call JobBlank(job)
-    job%wavelet = 'ricker'
-    job%fpeak = fpeak
-    job%amplitude = 1
-    job%delay = t0
-    job%tmax = 3.3_dp*h/vs + 1.7_dp*t0                       ! before what the sides send back
-    job%dt_out = 0.1_dp/fmax
-    job%components = components
-    job%variant = trim(variant)
-    job%threads = 2
-    if (.not. allocated(error)) call WaveletMake(job, wavelet, error)
-    call SchemeNew(scheme, job, wavelet)
-    scheme%dt = 0.85_dp*dt                                   ! waves are faster where they attenuate
-    scheme%attenuates = all(q > 0)
-    scheme%q_band = [fmax/50, fmax]
-    scheme%q_ref = fpeak
-    if (present(relaxing)) scheme%relaxing = relaxing
-    scheme%source%kind = source_moment
-    scheme%source%moment = [m(1, 1), m(2, 2), m(3, 3), m(1, 2), m(1, 3), m(2, 3)]
+    if (allocated(error)) call ClaimFine(error, 'window')
+    call SemShotBegin(s, fpeak, fmax, t0, 3.3_dp*h/vs + 1.7_dp*t0, components, variant)   ! ends before what the sides send back
+    s%scheme%dt = 0.85_dp*dt                                   ! waves are faster where they attenuate
+    s%scheme%attenuates = all(q > 0)
+    s%scheme%q_band = [fmax/50, fmax]
+    s%scheme%q_ref = fpeak
+    if (present(relaxing)) s%scheme%relaxing = relaxing
+    s%scheme%source%kind = source_moment
+    s%scheme%source%moment = [m(1, 1), m(2, 2), m(3, 3), m(1, 2), m(1, 3), m(2, 3)]
     if (any(abs(f) > 0)) then
-      scheme%source%kind = source_force
-      scheme%source%force = f
-      scheme%early = 0.5_dp
+      s%scheme%source%kind = source_force
+      s%scheme%source%force = f
+      s%scheme%early = 0.5_dp
     end if
-    if (.not. allocated(error)) call SchemeTimes(scheme, job, wavelet, error)
-    zero = wavelet%t_zero
-    shot%record = 1
-    shot%sx = at(1)
-    shot%sy = at(2)
-    shot%sz = at(3)
-    shot%rx = x(1, :)
-    shot%ry = x(2, :)
-    shot%rz = x(3, :)
-    shot%channel = [(i, i=1, stations)]
-    if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
-    if (.not. allocated(error)) call solver%modfd(Silent, error)
-    if (.not. allocated(error)) call solver%gather(gather, error)
-    call ClaimFine(error, what//': '//Str(scheme%nt)//' steps of '//Str(scheme%dt, 3)//' s')
-    if (allocated(error)) error stop 1
-    call solver%free()
+    call SemShotRun(s, what, window, at, x, gather)
+    zero = s%wavelet%t_zero
   end subroutine Shoot
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-    stop = stop .or. fraction > 2
-  end subroutine Silent
 
   !> Components `one` of `gather` and `two` of `other` agree.
   subroutine Same(what, one, two, most)

@@ -1,4 +1,4 @@
-/* Joins a reader (tests/readers.f90) to libFuzzer. READER in the environment names the one to fuzz.
+/* Joins a reader (readers.f90) to libFuzzer. READER in the environment names the one to fuzz.
  *
  * Coverage: gcc calls __sanitizer_cov_trace_pc (here wrapped) at every block of C and Fortran; each place counts in one
  * of the extra counters that libFuzzer watches. Comparisons are traced by libFuzzer itself

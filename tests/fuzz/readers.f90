@@ -21,7 +21,8 @@ module readers_m
   use kinds_m, only: dp, i8, sp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherFrom, ModelFrom, ChecksumMessage, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
-  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use model_m, only: model_t, ModelRead
+  use model_window_m, only: ModelGrid, ModelShape, ModelWindow
   use model3d_m, only: model3d_t, Model3dRead
   use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use parameters_m, only: job_t

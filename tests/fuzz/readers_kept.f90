@@ -1,7 +1,7 @@
 !> Readers of what a run leaves for the next one beside output and journal: states of shots, snapshots, the lock, notes.
 module readers_kept_m
-  use checkpoint_m, only: checkpoint_t, checkpointer_t, CheckpointerEnd, CheckpointerNew, CheckpointerResume, CheckpointerTurn, &
-                          shot_states_t
+  use checkpoint_m, only: checkpointer_t, CheckpointerEnd, CheckpointerNew, CheckpointerResume, CheckpointerTurn, shot_states_t
+  use checkpoint_rule_m, only: checkpoint_t
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, FailFromC
   use fd2d_m, only: fd2d_t

@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, launcher, mesh, mesh_tool, model_tool, p190_sps, segy_geometry, specfem, \
-        specfem_source, unv
+    global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, keymap_writer, launcher, mesh, mesh_tool, model_tool, p190_sps, \
+        segy_geometry, specfem, specfem_source, unv
     import h5py  # noqa: F401
     import meshio  # noqa: F401
     import netCDF4  # noqa: F401
@@ -35,7 +35,7 @@ def imported():
     from spltools import cli
     from spltools.earth import model_tool
     from spltools.gathers import cdf5, gathers
-    from spltools.geometry import axis, keymap, p190_sps, segy_geometry, specfem_source
+    from spltools.geometry import axis, keymap, keymap_writer, p190_sps, segy_geometry, specfem_source
     from spltools.mesh import abaqus, foreign, mesh, mesh_tool, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
@@ -75,7 +75,7 @@ def written(place, shots, groups=None):
     axis.describe(shots, groups)
     path = os.path.join(place.folder, 'out.keymap')
     cli.inputs.clear()  # the map before this one was read under the same name
-    keymap.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
+    keymap_writer.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
     back = keymap.read_map(path)
     if [s.record for s in back] != sorted(s.record for s in shots):
         raise Contradiction('records of the key-map written are not those read')

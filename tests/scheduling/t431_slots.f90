@@ -288,7 +288,7 @@ contains
 end module pretended_m
 
 program t431_slots
-  use checkpoint_m, only: checkpoint_t, CheckpointRule, CheckpointSweep
+  use checkpoint_rule_m, only: checkpoint_t, CheckpointRule, CheckpointSweep
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t

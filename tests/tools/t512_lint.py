@@ -16,9 +16,14 @@ count = 0
 
 
 def lint(files):
-    """Exit status and findings of the lint on a tree of these files."""
+    """Exit status and findings of the lint on a tree of these files; rooms without a README.md get one that names their files."""
     global count
     count += 1
+    rooms = {}
+    for name in files:
+        if name.endswith('.f90') and name.split('/')[0] in ('fortran', 'interfaces'):
+            rooms.setdefault(os.path.dirname(name), []).append(os.path.basename(name))
+    files = {**{f'{room}/README.md': f'`{"` `".join(names)}`\n' for room, names in rooms.items()}, **files}
     root = Path(f'tree{count}')
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -74,6 +79,9 @@ found('no_shell', 2, 'cuda_c/a.c', C % '    system(command);\n')
 found('no_shell', 4, 'tools/a.py', 'import subprocess\n\n\nsubprocess.run("ls", shell=True)\n')
 found('no_shell', 4, 'tools/a.py', 'import tempfile\n\n\npath = tempfile.mktemp()\n')
 found('device_memory_in_one_place', 2, 'cuda_c/a.cu', C % '    cudaMalloc(&p, 4);\n')
+found('rooms_list_their_files', 1, 'fortran/base/README.md', '`b.f90`: B\n', **{'fortran/base/a.f90': MODULE % '', 'fortran/base/b.f90':
+      (MODULE % '').replace('a_m', 'b_m')})
+found('rooms_list_their_files', 2, 'fortran/base/README.md', '`a.f90`: A\n`c.f90`, `signals/c.f90`: C\n', **{'fortran/base/a.f90': MODULE % ''})
 found('builds_repeat', 2, 'cuda_c/a.cu', C % '    const char *built = __DATE__;\n')
 found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  private\n', ''))
 found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  implicit none\n', ''))

@@ -12,7 +12,8 @@ from check import claim, done
 from synthetic import line_of_shots, make_gathers
 
 from spltools.gathers import ibmfloat, segyheader
-from spltools.geometry import axis, keymap
+from spltools.geometry import axis
+from spltools.geometry.shots import Shot
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-export')
 F = segyio.TraceField
@@ -128,7 +129,7 @@ azimuth, feather = rng.uniform(0, 360), rng.choice([-1, 1]) * rng.uniform(3, 9)
 towards = np.exp(1j * np.radians(90 - azimuth))                             # easting + i northing
 boat = complex(*rng.uniform(2e5, 8e5, 2)) + towards * 50 * np.arange(4)
 groups = boat[:, None] - towards * np.exp(1j * np.radians(feather)) * (163.5 + 12.5 * np.arange(6))
-moved = [keymap.Shot(101 + i, s.real, s.imag, 6.0, np.arange(1, 7), g.real, g.imag, np.full(6, 8.0))
+moved = [Shot(101 + i, s.real, s.imag, 6.0, np.arange(1, 7), g.real, g.imag, np.full(6, 8.0))
          for i, (s, g) in enumerate(zip(boat, groups))]
 axis.project_shots(moved)
 feathered = [{'record': s.record, 'sx': s.sx, 'sy': s.sy, 'sz': s.sz, 'rx': s.rx, 'ry': s.ry, 'rz': s.rz,

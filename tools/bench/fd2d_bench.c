@@ -10,6 +10,7 @@
 #include <omp.h>
 
 #include "bench_case.h"
+#include "bench_repeats.h"
 #include "bench_triad.h"
 
 enum { REPEATS = 15, BYTES = 48 };  /* BYTES a cell: two passes a step */
@@ -36,11 +37,6 @@ static void *make(int nx, int nz, int L, int threads, int layer) {
     bench_points(h, nx, nz, 2);
     free(a), free(b);
     return h;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 typedef struct result {
@@ -72,8 +68,8 @@ static void between(void *h, double cells, int steps, result *r) {
     free(state);
     if (!(value < 1e30f))
         fprintf(stderr, "fd2d_bench: the fields blew up (%g)\n", (double)value);
-    qsort(look, REPEATS, sizeof *look, ascending);
-    qsort(save, REPEATS, sizeof *save, ascending);
+    qsort(look, REPEATS, sizeof *look, bench_ascending);
+    qsort(save, REPEATS, sizeof *save, bench_ascending);
     r->look = look[REPEATS / 2] / (100 * cells / (r->median * 1e6));
     r->save = save[REPEATS / 2];
 }
@@ -101,9 +97,9 @@ static result speed(void *h, int nx, int nz, int threads) {
         bound[repeat] = rate[repeat] * BYTES * 1e-3 / beside;
     }
     bench_triad_free(&t);
-    qsort(rate, REPEATS, sizeof *rate, ascending);
-    qsort(bandwidth, REPEATS, sizeof *bandwidth, ascending);
-    qsort(bound, REPEATS, sizeof *bound, ascending);
+    qsort(rate, REPEATS, sizeof *rate, bench_ascending);
+    qsort(bandwidth, REPEATS, sizeof *bandwidth, bench_ascending);
+    qsort(bound, REPEATS, sizeof *bound, bench_ascending);
     result r = {.median = rate[REPEATS / 2],
                 .best = rate[REPEATS - 1],
                 .triad = bandwidth[REPEATS / 2],

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_random.h"
+#include "bench_repeats.h"
 #include "bench_triad.h"
 #include "iface.h"
 
@@ -127,18 +127,6 @@ static void *make(const sort *s, int n, int threads) {
     return h;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Seconds of processor time of all threads so far. */
-static double processor(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Repetitions of the time loop with a triad beside each: see fd2d_bench.c. */
 static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     const double cells = (double)n * n * n;
@@ -148,7 +136,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     for (int repeat = -1; repeat < repeats; repeat++) {
         if (repeat == 0)
             steps = (int)(0.5 / seconds * steps) / 12 * 12 + 12;
-        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = processor();
+        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = bench_processor();
         if (handle_timestep(h, it, steps))
             fail("timestep");
         seconds = omp_get_wtime() - start;
@@ -156,7 +144,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
         if (repeat < 0)
             continue;
         rate[repeat] = cells * steps / seconds * 1e-6;
-        work[repeat] = cells * steps / (processor() - cpu) * 1e-6;
+        work[repeat] = cells * steps / (bench_processor() - cpu) * 1e-6;
         bandwidth[repeat] = beside;
         part[repeat] = rate[repeat] * s->bytes * 1e-3 / beside;
     }
@@ -167,10 +155,10 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     if (!(value < 1e10f))
         fprintf(stderr, "fd3d_bench: the fields blew up (%g)\n", (double)value);
     bench_triad_free(&t);
-    qsort(rate, (size_t)repeats, sizeof *rate, ascending);
-    qsort(work, (size_t)repeats, sizeof *work, ascending);
-    qsort(bandwidth, (size_t)repeats, sizeof *bandwidth, ascending);
-    qsort(part, (size_t)repeats, sizeof *part, ascending);
+    qsort(rate, (size_t)repeats, sizeof *rate, bench_ascending);
+    qsort(work, (size_t)repeats, sizeof *work, bench_ascending);
+    qsort(bandwidth, (size_t)repeats, sizeof *bandwidth, bench_ascending);
+    qsort(part, (size_t)repeats, sizeof *part, bench_ascending);
     const int middle = repeats / 2;
     printf("cpu  %4d^3  L 2  %-6s  threads %d  median %5.0f best %5.0f Mcell/s  %5.0f a core  %3d B/cell  triad %5.1f "
            "(%.1f..%.1f) "

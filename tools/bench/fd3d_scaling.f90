@@ -14,6 +14,7 @@
 !> messages elsewhere; bytes are copied by who computes.
 program fd3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
+  use bench_median_m, only: Median
   use device_c, only: device_count, device_use
   use error_m, only: error_t, FailFromC
   use fd3d_m, only: fd3d_t
@@ -205,15 +206,6 @@ contains
     real(dp), intent(in) :: fraction
     logical, intent(inout) :: stop
   end subroutine Silent
-
-  pure real(dp) function Median(x)
-    real(dp), intent(in) :: x(:)
-    integer :: i
-    Median = 0
-    do i = 1, size(x)
-      if (count(x < x(i)) <= size(x)/2 .and. count(x <= x(i)) > size(x)/2) Median = x(i)
-    end do
-  end function Median
 
   ! --- the model ------------------------------------------------------------------------------------------------------
 

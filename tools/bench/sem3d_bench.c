@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_random.h"
+#include "bench_repeats.h"
 #include "bench_triad.h"
 #include "iface.h"
 
@@ -141,18 +141,6 @@ static void *make(const sort *s, int n, int threads, const char *isa) {
     return h;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Seconds of processor time of all threads so far. */
-static double processor(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     const double elements = (double)n * n * n;
     double wall[MOST], work[MOST], bandwidth[MOST], seconds = 0;
@@ -161,7 +149,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     for (int repeat = -1; repeat < repeats; repeat++) {
         if (repeat == 0)
             steps = (int)(0.3 / seconds * steps) + 2;
-        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = processor();
+        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = bench_processor();
         if (handle_timestep(h, it, steps))
             fail("timestep");
         seconds = omp_get_wtime() - start;
@@ -169,7 +157,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
         if (repeat < 0)
             continue;
         wall[repeat] = seconds / (elements * steps) * 1e6;
-        work[repeat] = (processor() - cpu) / (elements * steps) * 1e6;
+        work[repeat] = (bench_processor() - cpu) / (elements * steps) * 1e6;
         bandwidth[repeat] = beside;
     }
     float value;
@@ -179,9 +167,9 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     if (!(value < 1e10f))
         fprintf(stderr, "sem3d_bench: the fields blew up (%g)\n", (double)value);
     bench_triad_free(&t);
-    qsort(wall, (size_t)repeats, sizeof *wall, ascending);
-    qsort(work, (size_t)repeats, sizeof *work, ascending);
-    qsort(bandwidth, (size_t)repeats, sizeof *bandwidth, ascending);
+    qsort(wall, (size_t)repeats, sizeof *wall, bench_ascending);
+    qsort(work, (size_t)repeats, sizeof *work, bench_ascending);
+    qsort(bandwidth, (size_t)repeats, sizeof *bandwidth, bench_ascending);
     char device[80] = "", rate[32] = "";
     handle_device(h, sizeof device, device);
     if (!s->water)

@@ -8,6 +8,7 @@
 !> others in a step and how long it waits for them. Rank 0 rests.
 program sem3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
+  use bench_median_m, only: Median
   use device_c, only: device_count, device_use
   use elements_cut_m, only: cut_t, ElementsCut
   use elements_dt_m, only: ElementsDt
@@ -240,14 +241,5 @@ contains
     real(dp), intent(in) :: fraction
     logical, intent(inout) :: stop
   end subroutine Silent
-
-  pure real(dp) function Median(x)
-    real(dp), intent(in) :: x(:)
-    integer :: i
-    Median = 0
-    do i = 1, size(x)
-      if (count(x < x(i)) <= size(x)/2 .and. count(x <= x(i)) > size(x)/2) Median = x(i)
-    end do
-  end function Median
 
 end program sem3d_scaling

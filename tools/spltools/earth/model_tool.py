@@ -80,11 +80,7 @@ def _segy_options(verbs):
         help='from a SEG-Y or SU depth section',
         description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.',
     )
-    verb.add_argument('file', metavar='FILE')
-    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
-    verb.add_argument(
-        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
-    )
+    segy_geometry.file_options(verb)
     verb.add_argument(
         '--dx',
         type=SPACING,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from spltools.cli import fail, warn
-from spltools.geometry.keymap import stacks
+from spltools.geometry.shots import stacks
 from spltools.geometry.navigation import Rule
 
 FEATHERED = 10.0  # degrees between spread and line from which we warn

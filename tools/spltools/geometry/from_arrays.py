@@ -8,7 +8,8 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from spltools.cli import fail
-from spltools.geometry.keymap import Shot, write_map
+from spltools.geometry.keymap_writer import write_map
+from spltools.geometry.shots import Shot
 from spltools.geometry.navigation import CRS_MAX, Rule
 
 NUMBERS_MAX = 2147483647

@@ -9,7 +9,9 @@ from spltools.cli import Parser, check_output, fail, new_file, number, say
 from spltools.geometry import axis, p190_sps, segy_geometry
 from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
 from spltools.geometry.navigation import CRS_MAX
-from spltools.geometry.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
+from spltools.geometry.keymap import read_map
+from spltools.geometry.keymap_writer import write_map
+from spltools.geometry.shots import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot
 
 ABOUT = """Makes and shows key-maps: the text files that say which shots to model (keymaps/README.md).
 
@@ -147,11 +149,7 @@ def _segy_options(verbs):
         help='from the trace headers of SEG-Y or SU',
         description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.',
     )
-    verb.add_argument('file', metavar='FILE')
-    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
-    verb.add_argument(
-        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
-    )
+    segy_geometry.file_options(verb)
     verb.add_argument(
         '--unit',
         choices=('auto', 'm', 'ft'),

@@ -8,6 +8,7 @@ from typing import Optional
 import numpy as np
 
 from spltools.geometry.mapline import shown
+from spltools.geometry.shots import NAME_MAX
 
 MAP_MAX, HEIGHT_MAX, POINT_MAX = 1e9, 1e6, 1e12
 CRS_MAX = 400
@@ -55,6 +56,13 @@ def quoted(word):
     """A word that a key-map reads as one; quotes within it are left out."""
     word = re.sub('[\\0-\x1f"\']', '', word) or '-'
     return f'"{word}"' if re.search(r'[\s=#]', word) else word
+
+
+def line_name(row, name):
+    """The name of a line, '' for -."""
+    if len(name.encode('utf-8', 'surrogateescape')) > NAME_MAX:
+        row.fault(f'the name of the line {shown(name)} is longer than {NAME_MAX} characters')
+    return '' if name == '-' else name
 
 
 def read_rule(line):

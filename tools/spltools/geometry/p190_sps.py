@@ -5,7 +5,8 @@ import re
 import numpy as np
 
 from spltools.cli import check_input, fail
-from spltools.geometry.keymap import RECORD_MAX, Faults, Shot
+from spltools.geometry.faults import Faults
+from spltools.geometry.shots import RECORD_MAX, Shot
 
 LARGEST = 1e15  # of any number in these columns
 CRS = ('H1500', 'H1800', 'H1900', 'H2200', 'H12', 'H18 ', 'H19 ', 'H220 ')  # datum, projection, zone, central meridian

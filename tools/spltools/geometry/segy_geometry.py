@@ -10,7 +10,8 @@ from typing import Optional
 import numpy as np
 
 from spltools.cli import check_input, fail
-from spltools.geometry.keymap import Faults, Shot
+from spltools.geometry.faults import Faults
+from spltools.geometry.shots import Shot
 
 FOOT = 0.3048
 BYTES = {1: 4, 2: 4, 3: 2, 5: 4, 6: 8, 8: 1}  # sample formats of SEG-Y that we know
@@ -51,6 +52,13 @@ class Layout:
     feet: Optional[bool] = None  # None: the file does not say
     dt: int = 0  # sample interval of the file header
     notes: tuple = ()
+
+
+def file_options(verb):
+    """The words of a command line that name a file of traces and say how its bytes are read."""
+    verb.add_argument('file', metavar='FILE')
+    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
+    verb.add_argument('--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file')
 
 
 def is_su(path, kind):
