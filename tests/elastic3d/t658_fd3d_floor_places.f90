@@ -133,7 +133,7 @@ contains
     real(dp) :: medium(3), u(3), early, late
     integer :: i, j, k, turn, face, at, mixed, f
     do turn = 1, turns
-      medium = Rock(1700.0_dp, 5500.0_dp)
+      medium = Rock(1700.0_dp, merge(2000.0_dp, 5500.0_dp, turn == 1))   ! of slow rock the step allows least
       call Scene3dNew(s, n, 20.0_dp, half_length, medium(1), medium(2), medium(3), 0.99_dp)
       s%grid%side(:4) = side_periodic
       call random_number(u)
