@@ -19,7 +19,7 @@ module model3d_window_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill, Model3dMedia
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill, Model3dMedia, Model3dCutsFloor
 
   real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
@@ -52,6 +52,33 @@ contains
                   Str(finest, 2)//' cells along an axis: raise them')
     end if
   end subroutine Model3dGrid
+
+  !> Sea floors may lie in cells of a grid with these spacings, which then has sea_floor.f90's media.
+  pure logical function Model3dCutsFloor(job, earth, d) result(cuts)
+    type(job_t), intent(in) :: job
+    type(model3d_t), intent(in) :: earth
+    real(dp), intent(in) :: d(3)
+    real(dp) :: place
+    integer :: l
+    cuts = .false.
+    associate (layers => earth%layers)
+      do l = 2, layers%n
+        if (.not. (layers%medium(1, l - 1) > 0 .and. layers%medium(2, l) > 0) .or. layers%medium(2, l - 1) > 0) cycle
+        place = (layers%top(l) - layers%top(1))/d(3)
+        cuts = cuts .or. abs(place - anint(place)) > on_face
+      end do
+    end associate
+    if (allocated(earth%seabed)) &
+      cuts = any(earth%seabed > 0) .and. MayMix(job, earth, d) .and. any(d > earth%d*(1 + on_face))
+  end function Model3dCutsFloor
+
+  !> Cells of the grid are not smaller than the model's, and what lies in them is put together.
+  pure logical function MayMix(job, earth, d)
+    type(job_t), intent(in) :: job
+    type(model3d_t), intent(in) :: earth
+    real(dp), intent(in) :: d(3)
+    MayMix = job%regrid /= 'nearest' .and. all(d > earth%d*(1 - on_face))
+  end function MayMix
 
   !> Place and size of a shot's window, without its media: whole cells that cover source and receivers and `aperture` beyond,
   !> clipped to the model, from its top down to `depth`.
@@ -240,7 +267,7 @@ contains
     k0 = max(1, box%low(3) - floor_reach)
     allocate (column(1, 1, box%low(3):box%high(3), size(media, 4)))
     call ContactsBegin(contacts, 1, 1)
-    call FloorBegin(floors, 1, 1, fastest)
+    call FloorBegin(floors, 1, 1, fastest, [window%dx, window%dy, window%dz])
     do k = k0, box%high(3) + floor_reach
       mixture = mixed_cell_t()
       above = window%z0 + (k - 1)*window%dz
@@ -286,7 +313,7 @@ contains
     logical :: mixes
     wide = box
     call MakeAxes(earth, job, window, wide, axes)
-    mixes = job%regrid /= 'nearest' .and. all([window%dx, window%dy, window%dz] > earth%d*(1 - on_face))
+    mixes = MayMix(job, earth, [window%dx, window%dy, window%dz])
     if (mixes) then
       wide = box_t(box%low - [contact_reach, contact_reach, floor_reach], box%high + [contact_reach, contact_reach, floor_reach])
       wide%low(3) = max(1, wide%low(3))       ! beyond the model its outermost cells go on, but nothing does above its top
@@ -297,7 +324,7 @@ contains
     end if
     n = wide%high - wide%low + 1
     if (mixes) call ContactsBegin(contacts, n(1), n(2))
-    if (mixes) call FloorBegin(floors, n(1), n(2), earth%vmax)
+    if (mixes) call FloorBegin(floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz])
     if (.not. earth%on_disk) then
       call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, floors, media, error)
       return

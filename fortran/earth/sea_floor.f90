@@ -1,16 +1,21 @@
 !> A sea floor inside cells of the 3D grid. Along it water slips on rock, so a column of cells is water down to a face and rock
 !> below it; where the sea floor is not that face but d of a cell deeper, what lies in between is water that the grid calls rock.
-!> The three cells above the face and the one below it make up for that:
+!> Waves that are long against cells see sums alone, so the three cells of water above the face stand for 3 + d cells of water and
+!> the two below it for 2 - d cells of rock:
 !>
-!>     water across    the sum of compliances of all four is that of the earth, (3 + d)/K + (1 - d)/M, by K of the three
-!>     water along     the sum of 1/rho is that of 3 + d cells with the mass of little more than 3: heavy, light, heavy,
-!>                     exp(a), exp(-2 a), exp(a) with 2 exp(-a) + exp(2 a) = 3 + d
-!>     rock            less mass and stiffness: rho exp(-p), mu exp(-m), lambda + 2 mu = M exp(-e)
+!>     across the floor    the sum of rho of all, and of 1/(lambda + 2 mu) of all: motion across and pressure are common
+!>     water along it      the sum of 1/rho is 3 + d of that of the water: cells are heavy, light, heavy
+!>     rock along it       the sums of rho, of 4 mu (lambda + mu)/(lambda + 2 mu), of lambda/(lambda + 2 mu) are 2 - d of rock:
+!>                         it gets lighter and softer, with a larger mu/(lambda + 2 mu)
 !>
-!> p, m, e are polynomials in d, mu/M and K/M, fitted to reflection and transmission of plane waves of P and S from above and
-!> below at ten kinds of rock, half-length 2, 10 points per shortest wavelength (2026-11-25). The face is the nearest to the sea
-!> floor, over hard rock one up to 0.75 of a cell above it. Rock that hardly differs from water for P waves, K/M above 0.2, gets
-!> less of that, and none above 0.45: there the nearest face is as good (t621).
+!> Waves of 10 points see more: which of these cells are so. Therefore the logarithms of what cells are multiplied by are
+!> polynomials in d, K/(lambda + 2 mu), mu/(lambda + 2 mu), K of water, all else of rock. They were fitted to the exact waves that
+!> a source in water and two in rock, of P and S, send to both sides, near and far along the floor, of 15 kinds of rock, half-length
+!> 2, 10 points per shortest wavelength and, with less weight, 5 (2026-11-26; elastic3d/README.md).
+!>
+!> The face is the one above the sea floor, with d up to what the fit and the time step allow, or the one below where that is
+!> nearer: d ends at 0.85 where the sea floor is flat, at 0.5 elsewhere, as beside a step of the face larger ones hold waves that
+!> ring for long (t622); earlier over rock that hardly differs from water for P waves or has next to no rigidity.
 !>
 !> Planes of cells are added from the top down. A sea floor is found where water, three cells at least, is followed by one or two
 !> cells with both and then by rock; steeper ones and shallower water keep the kind that most of a cell is.
@@ -25,13 +30,31 @@ module sea_floor_m
   integer, parameter :: kept = 8                  !< planes
   integer, parameter :: water = 3, most_mixed = 2 !< cells
   real(dp), parameter :: rounding = 1.0e-6_dp     !< of a cell
-  real(dp), parameter :: stiffest = 1.15_dp       !< times K of water
-  real(dp), parameter :: resists = 0.7_dp         !< largest mu/M
+  real(dp), parameter :: level = 1.0e-3_dp        !< of a cell: columns that differ by less are flat
+  integer, parameter :: below = 2                 !< cells of rock that help
+  real(dp), parameter :: stiffest = 0.7_dp        !< largest mu/(lambda + 2 mu)
+  integer, parameter :: terms = 11                !< of the polynomials (Changed)
+  !> Rows: density of cells -3 .. 1, counted from the face; lambda + 2 mu of these; mu of cells 0 and 1.
+  real(dp), parameter :: fitted(terms, 2*(water + below) + below) = reshape([ &
+    1.13_dp, 3.02_dp, -0.98_dp, -0.75_dp, -5.51_dp, 1.13_dp, -4.33_dp, 1.09_dp, 0.24_dp, 1.51_dp, 4.93_dp, &
+    -2.33_dp, -0.31_dp, 0.39_dp, 1.77_dp, 3.20_dp, -0.26_dp, -0.86_dp, -2.52_dp, -0.54_dp, -2.31_dp, 0.33_dp, &
+    0.95_dp, -2.64_dp, 1.47_dp, -0.28_dp, -1.19_dp, -1.55_dp, 4.56_dp, 0.19_dp, 0.00_dp, 1.66_dp, 2.25_dp, &
+    -1.38_dp, 1.50_dp, 0.76_dp, -2.11_dp, -2.72_dp, -1.16_dp, -5.16_dp, 5.74_dp, 1.03_dp, 8.05_dp, 2.86_dp, &
+    1.03_dp, -1.61_dp, -0.55_dp, -1.43_dp, 6.74_dp, 0.59_dp, 4.92_dp, -4.80_dp, 0.27_dp, -3.55_dp, -10.75_dp, &
+    0.00_dp, -0.72_dp, 2.88_dp, -1.58_dp, 2.44_dp, -3.39_dp, -4.73_dp, -0.56_dp, 1.74_dp, -4.21_dp, 7.05_dp, &
+    -0.05_dp, -4.13_dp, -1.13_dp, 0.12_dp, 4.88_dp, 1.84_dp, 11.51_dp, -6.25_dp, -0.97_dp, 2.51_dp, -11.72_dp, &
+    -0.75_dp, 6.92_dp, -0.01_dp, 0.50_dp, 4.58_dp, -0.81_dp, -2.87_dp, -3.33_dp, 0.49_dp, -0.52_dp, -12.31_dp, &
+    -2.79_dp, 1.42_dp, 4.33_dp, -1.03_dp, 7.66_dp, -3.95_dp, 4.42_dp, -3.43_dp, 1.20_dp, -0.07_dp, -10.18_dp, &
+    -0.24_dp, -1.99_dp, 3.63_dp, -1.84_dp, 2.87_dp, 0.23_dp, -2.37_dp, 0.29_dp, 0.72_dp, -1.88_dp, 3.79_dp, &
+    -0.13_dp, -7.24_dp, -0.18_dp, -1.15_dp, 9.85_dp, -8.96_dp, 4.45_dp, 15.92_dp, -0.61_dp, 12.60_dp, -29.62_dp, &
+    0.31_dp, 1.43_dp, -0.15_dp, 0.17_dp, -0.24_dp, 1.04_dp, 1.95_dp, -4.23_dp, -0.08_dp, -2.40_dp, 2.50_dp], &
+    [terms, 2*(water + below) + below])
 
   type :: sea_floor_t
     private
     integer :: added = 0                          !< planes
     real(dp) :: fastest = 0                       !< vp in the model [m/s], which the time step was chosen for
+    real(dp) :: thin = 2                          !< (dz/dx)**2 + (dz/dy)**2
     integer, allocatable :: above(:, :)           !< cells of water, one upon the other
     integer, allocatable :: mixed(:, :)           !< and below them cells with rock too,
     real(dp), allocatable :: share(:, :)          !< in which there is so much water [cells]
@@ -41,11 +64,13 @@ module sea_floor_m
 
 contains
 
-  pure subroutine FloorBegin(state, nx, ny, fastest)
+  !> d: spacings [m].
+  pure subroutine FloorBegin(state, nx, ny, fastest, d)
     type(sea_floor_t), intent(out) :: state
     integer, intent(in) :: nx, ny
-    real(dp), intent(in) :: fastest
+    real(dp), intent(in) :: fastest, d(3)
     state%fastest = fastest
+    state%thin = sum((d(3)/d(:2))**2)
     allocate (state%above(nx, ny), state%mixed(nx, ny), source=0)
     allocate (state%share(nx, ny), source=0.0_dp)
     allocate (state%found(nx, ny), source=.false.)
@@ -103,7 +128,8 @@ contains
         do k = -water, state%added - top
           cells(:, k) = state%medium(:, at(1), at(2), modulo(top + k, kept))
         end do
-        call FloorCells(cells(:, :state%added - top), state%share(at(1), at(2)), state%fastest, face)
+        call FloorCells(cells(:, :state%added - top), state%share(at(1), at(2)), Flat(state, at), state%fastest, &
+                        state%thin, face)
         do k = -water, state%added - top
           if (top + k >= k0 .and. top + k < k0 + size(medium, 3)) &
             medium(i, j, top + k - k0 + 1, :) = cells(:size(medium, 4), k)
@@ -112,59 +138,125 @@ contains
     end do
   end subroutine FloorFinish
 
+  !> The sea floor is as deep in the columns beside it, as far as there are any.
+  pure logical function Flat(state, at)
+    type(sea_floor_t), intent(in) :: state
+    integer, intent(in) :: at(2)
+    integer :: low(2), high(2)
+    low = max(at - 1, 1)
+    high = min(at + 1, shape(state%found))
+    associate (found => state%found(low(1):high(1), low(2):high(2)), share => state%share(low(1):high(1), low(2):high(2)), &
+               mixed => state%mixed(low(1):high(1), low(2):high(2)))
+      Flat = all(found .and. mixed == state%mixed(at(1), at(2)) .and. abs(share - state%share(at(1), at(2))) <= level)
+    end associate
+  end function Flat
+
   !> Of a column of cells, from three of water (-3 .. -1) through those with both, from 0 on, to one of rock, the sea floor `place`
-  !> cells below the top of cell 0; `face`: the first that is rock then.
-  pure subroutine FloorCells(cells, place, fastest, face)
+  !> cells below the top of cell 0, as beside it if `flat`; `face`: the first that is rock then; `thin`: (dz/dx)**2 + (dz/dy)**2.
+  pure subroutine FloorCells(cells, place, flat, fastest, thin, face)
     real(sp), intent(inout) :: cells(:, -water:)
-    real(dp), intent(in) :: place, fastest
+    real(dp), intent(in) :: place, fastest, thin
+    logical, intent(in) :: flat
     integer, intent(out) :: face
-    real(dp) :: k, m, mu, ratio, kappa, strength, d, a, e, p, s, c
+    real(dp) :: d, reach, moduli(3, -water:below - 1)                       ! density, lambda + 2 mu, mu
+    integer :: i
+    face = floor(place + rounding)
+    d = place - face
+    call Split(cells, face)
+    if (.not. d > rounding) return
+    do i = -water, below - 1
+      moduli(:, i) = real(cells(3, face + i), dp)*[1.0_dp, real(cells(1:2, face + i), dp)**2]
+    end do
+    reach = Reached(moduli, min(d, merge(0.85_dp, 0.5_dp, flat)), fastest, thin)
+    if (d - reach > 1 - d) then
+      face = face + 1
+      call Split(cells, face)
+      return
+    end if
+    moduli = Changed(moduli, reach)
+    do i = -water, below - 1
+      cells(1:3, face + i) = real([sqrt(moduli(2:3, i)/moduli(1, i)), moduli(1, i)], sp)
+    end do
+  end subroutine FloorCells
+
+  !> Water above a face, rock below it.
+  pure subroutine Split(cells, face)
+    real(sp), intent(inout) :: cells(:, -water:)
+    integer, intent(in) :: face
     integer :: i, last
     last = ubound(cells, 2)
-    k = real(cells(3, -1), dp)*real(cells(1, -1), dp)**2
-    m = real(cells(3, last), dp)*real(cells(1, last), dp)**2
-    strength = min(1.0_dp, max(0.0_dp, (0.45_dp - k/m)/0.25_dp))
-    face = ceiling(place - min(0.75_dp, max(0.5_dp, 1.1_dp - 3*k/m)))
     do i = 0, last - 1
       if (i < face .and. cells(2, i) > 0) cells(:, i) = cells(:, i - 1)
       if (i >= face .and. .not. cells(2, i) > 0) cells(:, i) = cells(:, last)
     end do
-    d = max(0.0_dp, place - face)*strength
-    if (.not. d > 0) return
-    m = real(cells(3, face), dp)*real(cells(1, face), dp)**2
-    mu = real(cells(3, face), dp)*real(cells(2, face), dp)**2
-    ratio = mu/m
-    kappa = k/m
-    e = max(1.2_dp, 3.9_dp - 13.5_dp*ratio + 18.4_dp*ratio**2 - 2.2_dp*kappa)*d
-    e = max(0.0_dp, min(e, log(max(1.0_dp, (3 + d - 3/stiffest)/kappa + 1 - d))))
-    p = min(e, (0.2_dp + 1.9_dp*ratio)*d + (1.25_dp - 1.9_dp*ratio)*d**2)
-    s = (-0.3_dp + 2.2_dp*ratio)*d + (-0.5_dp + 4.2_dp*ratio)*d**2
-    c = 3/(3 + d + kappa*(1 - d - exp(e)))                                  ! K over that of water
-    a = min(Lightness(min(1.0_dp, 1.35_dp - 1.9_dp*kappa)*d), &
-            0.5_dp*log(max(1.0_dp, fastest**2/(c*maxval(real(cells(1, face - water:face - 1), dp))**2))))
-    do i = 1, water
-      call Change(cells(:, face - i), [c, 0.0_dp, exp(merge(-2, 1, i == 2)*a)])
-    end do
-    call Change(cells(:, face), [exp(-e), min(exp(-s), resists*exp(-e)/ratio), exp(-p)])
-  end subroutine FloorCells
+  end subroutine Split
 
-  !> vp, vs, rho with moduli and density so many times as large.
-  pure subroutine Change(medium, times)
-    real(sp), intent(inout) :: medium(:)
-    real(dp), intent(in) :: times(3)
-    medium(:2) = real(medium(:2)*sqrt(times(:2)/times(3)), sp)
-    medium(3) = real(medium(3)*times(3), sp)
-  end subroutine Change
-
-  !> a >= 0 of 2 exp(-a) + exp(2 a) = 3 + d.
-  pure real(dp) function Lightness(d) result(a)
-    real(dp), intent(in) :: d
+  !> How far below the face the sea floor can be made to be, up to d.
+  pure real(dp) function Reached(moduli, d, fastest, thin) result(reach)
+    real(dp), intent(in) :: moduli(:, -water:), d, fastest, thin
+    real(dp) :: low, high
     integer :: i
-    a = sqrt(d/3)
-    if (.not. d > 0) return
-    do i = 1, 6                                                             ! Newton's
-      a = a - (2*exp(-a) + exp(2*a) - 3 - d)/(2*exp(2*a) - 2*exp(-a))
+    reach = max(0.0_dp, min(d, 0.35_dp + 4*moduli(3, 0)/moduli(2, 0), 5*(0.53_dp - moduli(2, -1)/moduli(2, 0))))
+    if (StepSpeed(moduli, reach, thin) <= fastest) return
+    low = 0
+    high = reach
+    do i = 1, 8
+      reach = (low + high)/2
+      if (StepSpeed(moduli, reach, thin) <= fastest) low = reach
+      if (low < reach) high = reach
     end do
-  end function Lightness
+    reach = low
+  end function Reached
+
+  !> Cells whose sea floor is d below the face between cells -1 and 0.
+  pure function Changed(moduli, d) result(c)
+    real(dp), intent(in) :: moduli(:, -water:), d
+    real(dp) :: c(3, -water:below - 1)
+    real(dp) :: k, r, x(size(fitted, 2))
+    integer, parameter :: n = water + below
+    k = min(0.4_dp, moduli(2, -1)/moduli(2, 0))                             ! the kinds of rock it was fitted to
+    r = max(0.035_dp, min(0.34_dp, moduli(3, 0)/moduli(2, 0)))
+    x = matmul([d*[1.0_dp, k, r, d, d*k, d*r, k*k, k*r, d*d, d*d*k, d*k*k]], fitted)
+    c = moduli
+    c(1, :) = c(1, :)*exp(x(:n))
+    c(2, :) = c(2, :)*exp(x(n + 1:2*n))
+    c(3, 0:) = min(c(3, 0:)*exp(x(2*n + 1:)), stiffest*c(2, 0:))
+    if (.not. d > 0) c = moduli
+  end function Changed
+
+  !> P velocity of an even medium that needs as short a time step as these cells do, water and rock as they are beyond: the largest
+  !> eigenvalue of the scheme of half-length 1 for waves of two cells along x and y, of which each step of the power method is a
+  !> bound (Collatz 1942, Mathematische Zeitschrift 48, 221-226). Longer differences need less (t658).
+  pure real(dp) function StepSpeed(moduli, d, thin) result(speed)
+    real(dp), intent(in) :: moduli(:, -water:), d, thin
+    integer, parameter :: n = water + below + 4, steps = 10
+    real(dp) :: c(3, n), lambda(n), shear(0:n), mass(n - 1), vx(n), vz(0:n), sxz(0:n), exx(n), ezz(n), szz(n), fx(n), fz(n - 1)
+    real(dp) :: along
+    integer :: i
+    along = 2*sqrt(thin)                                                    ! the largest wavenumber, in cells along z
+    c(:, :2) = spread(moduli(:, -water), 2, 2)
+    c(:, 3:n - 2) = Changed(moduli, d)
+    c(:, n - 1:) = spread(moduli(:, below - 1), 2, 2)
+    lambda = abs(c(2, :) - 2*c(3, :))
+    mass = (c(1, :n - 1) + c(1, 2:))/2
+    shear = 0
+    where (min(c(3, :n - 1), c(3, 2:)) > 0) shear(1:n - 1) = 2*c(3, :n - 1)*c(3, 2:)/(c(3, :n - 1) + c(3, 2:))
+    vx = 1
+    vz = 1
+    vz([0, n]) = 0
+    sxz = 0
+    speed = huge(1.0_dp)
+    do i = 1, steps
+      exx = along*vx
+      ezz = vz(:n - 1) + vz(1:)
+      szz = lambda*exx + c(2, :)*ezz
+      sxz(1:n - 1) = shear(1:n - 1)*(vx(:n - 1) + vx(2:) + along*vz(1:n - 1))
+      fx = (along*(c(2, :)*exx + lambda*ezz) + sxz(:n - 1) + sxz(1:))/c(1, :)
+      fz = (szz(:n - 1) + szz(2:) + along*sxz(1:n - 1))/mass
+      speed = min(speed, sqrt(max(maxval(fx/vx), maxval(fz/vz(1:n - 1)))/(4*(1 + thin))))
+      vx = fx/maxval(fx)
+      vz(1:n - 1) = fz/maxval(fx)
+    end do
+  end function StepSpeed
 
 end module sea_floor_m

@@ -14,7 +14,7 @@ module elastic3d_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
-  use model3d_window_m, only: Model3dCell, Model3dMedia, Model3dShape, Model3dWindow
+  use model3d_window_m, only: Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
