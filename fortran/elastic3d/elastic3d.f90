@@ -10,6 +10,7 @@ module elastic3d_m
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dCheckStrength
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
+  use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
@@ -41,6 +42,7 @@ module elastic3d_m
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
     type(told_receivers_t) :: beside          !< receivers of stress and strain beside a contact, of the shots looked at
+    type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -189,6 +191,7 @@ contains
     self%release = release_t()
     self%near = 0
     self%beside = told_receivers_t()
+    self%over_floor = told_receivers_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
@@ -297,6 +300,7 @@ contains
                        ' m away with cells of '//SchemeSpacing(scheme)//' m'
       self%near = self%near + n
       if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, error)
+      if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, window, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
     end select
   end subroutine check_shot
@@ -360,6 +364,7 @@ contains
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
         'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
       call StressContactsSay(self%beside, scheme)
+      call FloorReceiversSay(self%over_floor, scheme)
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)

@@ -1,0 +1,79 @@
+!> Receivers of pressure right above a sea floor that lies in a cell, said before the first shot: the cells of water that make up
+!> for it (earth/sea_floor.f90) are right for waves that are long against them, and pressure within two of them is not the
+!> earth's: off by a tenth of its RMS, within three quarters of a cell of the face by three tenths, at most (README.md, t881).
+module floor_receivers_m
+  use error_m, only: error_t
+  use kinds_m, only: dp, sp
+  use model3d_m, only: model3d_t
+  use model3d_window_m, only: Model3dFill
+  use parameters_m, only: job_t
+  use scheme3d_m, only: scheme3d_t
+  use scheme_m, only: scheme_t, SchemeWarn
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use told_receivers_m, only: told_receivers_t, ToldAdd
+  use window_m, only: box_t, window_t, WindowCell
+  implicit none
+  private
+  public :: FloorReceivers, FloorReceiversSay
+
+  integer, parameter :: water = 3                 !< cells above the face that make up for it
+  real(dp), parameter :: reach = 2.25_dp, close = 0.75_dp      !< cells above the face
+  real(dp), parameter :: other = 0.01_dp          !< part by which densities of water differ where they do make up for it
+
+contains
+
+  !> Looks at a shot in its window.
+  subroutine FloorReceivers(told, earth, job, scheme, shot, window, error)
+    type(told_receivers_t), intent(inout) :: told
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(scheme3d_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: column
+    real(dp) :: over
+    integer :: c(3), low(3), high(3), r
+    if (scan(scheme%components, 'p') == 0) return
+    do r = 1, size(shot%rx)
+      c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
+      if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) cycle
+      low = c
+      high = c
+      low(3) = max(1, c(3) - water - 1)
+      high(3) = min(window%nz, c(3) + ceiling(reach))
+      column = window
+      call Model3dFill(earth, job, box_t(low, high), column, error)
+      if (allocated(error)) return
+      over = CellsAbove(reshape(column%medium(:, :, :, :3), [high(3) - low(3) + 1, 3]), &
+                        (shot%rz(r) - window%z0)/window%dz - low(3) + 1)
+      if (over <= reach) call ToldAdd(told, shot, r, merge(0.3_dp, 0.1_dp, over <= close), .true.)
+    end do
+  end subroutine FloorReceivers
+
+  !> Cells from a place `down` cells below the top of a column with vp, vs, rho to the face of a sea floor that its water makes up
+  !> for; huge where there is none below it, or water is as it is.
+  pure real(dp) function CellsAbove(medium, down) result(cells)
+    real(sp), intent(in) :: medium(:, :)
+    real(dp), intent(in) :: down
+    integer :: face
+    cells = huge(cells)
+    face = findloc(medium(:, 2) > 0, .true., 1) - 1         ! cells of water above it
+    if (face < water .or. down > face) return
+    if (abs(medium(face, 3)/medium(max(1, face - water), 3) - 1) > other .or. &
+        abs(medium(face, 3)/medium(face - 1, 3) - 1) > other) cells = face - down
+  end function CellsAbove
+
+  !> Adds to scheme%warnings what should be known.
+  subroutine FloorReceiversSay(told, scheme)
+    type(told_receivers_t), intent(in) :: told
+    class(scheme_t), intent(inout) :: scheme
+    if (told%n == 0) return
+    call SchemeWarn(scheme, Str(told%n)//' receiver(s) of pressure stand within two cells above a sea floor that lies in a '// &
+                    'cell, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure is '// &
+                    'off by up to '//Str(nint(100*told%off))//' %; take a spacing with which the sea floor is on a face of the '// &
+                    'cells, or a smaller one')
+  end subroutine FloorReceiversSay
+
+end module floor_receivers_m
