@@ -71,9 +71,9 @@ contains
     class(scheme_t), intent(inout) :: scheme
     if (told%n == 0) return
     call SchemeWarn(scheme, Str(told%n)//' receiver(s) of pressure stand within two cells above a sea floor that lies in a '// &
-                    'cell, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure '// &
-                    'is off by up to '//Str(nint(100*told%off))//' %; take a spacing with which the sea floor is on a face of the '// &
-                    'cells, or a smaller one')
+              'cell, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure '// &
+              'is off by up to '//Str(nint(100*told%off))//' %; take a spacing with which the sea floor is on a face of the '// &
+              'cells, or a smaller one')
   end subroutine FloorReceiversSay
 
 end module floor_receivers_m
