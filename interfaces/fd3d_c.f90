@@ -240,7 +240,9 @@ module fd3d_c
 
     !> Copies what the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are
     !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), one field after the other, each (x, y, z) in the
-    !> order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed.
+    !> order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed. Of a subdomain on a GPU `out`,
+    !> and `in` below, may be memory of that GPU (device_room), which is full when this returns; what came in it is read before the
+    !> next fd3d_halo_get returns.
     integer(c_int) function fd3d_halo_get(handle, what, side, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
