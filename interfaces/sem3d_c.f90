@@ -295,7 +295,8 @@ module sem3d_c
       integer(c_int), value :: it, fluid, part
     end function sem3d_part
 
-    !> What bricks here have of the points of a way. Of a mesh on a GPU `out`, and `in` below, may be memory of that GPU (device_room).
+    !> What bricks here have of the points of a way. Of a mesh on a GPU `out`, and `in` below, may be memory of that GPU
+    !> (device_room).
     integer(c_int) function sem3d_give(handle, fluid, way, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
