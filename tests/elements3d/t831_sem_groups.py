@@ -102,7 +102,7 @@ for n in (2, 5):
 slow = dict(tmax=2.5, snapshot=0.5, pgv="n")
 r = run(*words(output="long.nc", checkpoint=0, **slow))
 Path("job.par").write_text("".join(f"{w}\n" for w in words(checkpoint=0.0015, group=2, lease=10, **slow)))
-job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, env=MPI)
+job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, env=MPI, machine=jobs.slow_machine(loop=4000))
 parts = Path("killed.nc.states")
 there = job.until(lambda: len(list(parts.glob("*.state"))) == 4)
 time.sleep(random.uniform(0, 0.1))
