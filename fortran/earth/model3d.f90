@@ -52,7 +52,7 @@ module model3d_m
   interface
     ! --- model3d_summary.f90
 
-    !> What is told of volumes in memory.
+    !> Sums up volumes in memory.
     module subroutine SummariseVolumes(earth)
       type(model3d_t), intent(inout) :: earth
     end subroutine SummariseVolumes
@@ -76,7 +76,7 @@ module model3d_m
       integer(i8), intent(in) :: crc(5)
     end subroutine EndSummary
 
-    !> What is told of flat layers.
+    !> Sums up flat layers.
     module subroutine SummariseLayers(earth)
       type(model3d_t), intent(inout) :: earth
     end subroutine SummariseLayers

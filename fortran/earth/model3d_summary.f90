@@ -1,4 +1,4 @@
-!> What is told of a 3D earth once it is read: slowest and fastest waves, checksums, where ground and sea bed are. It is gathered
+!> A summary of a 3D earth once it is read: slowest and fastest waves, checksums, where ground and sea bed are. It is gathered
 !> slab by slab of volumes that stay on disk. Arguments stand in model3d.f90.
 submodule(model3d_m) model3d_summary
   use fio_c, only: fio_crc_floats

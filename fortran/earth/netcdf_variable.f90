@@ -1,4 +1,4 @@
-!> What all variables of NetCDF models have: a file that is opened, text attributes, units, numbers that may be packed or missing.
+!> All variables of NetCDF models have these: a file that is opened, text attributes, units, numbers that may be packed or missing.
 module netcdf_variable_m
   use checked_m, only: Finite, Unpacked
   use error_m, only: error_t, Fail, FailFromC

@@ -191,7 +191,7 @@ contains
     end do
   end subroutine Split
 
-  !> How far below the face the sea floor can be made to be, up to d.
+  !> The largest distance below the face, up to d, that the sea floor can be made to have.
   pure real(dp) function Reached(moduli, d, fastest, thin) result(reach)
     real(dp), intent(in) :: moduli(:, -water:), d, fastest, thin
     real(dp) :: low, high

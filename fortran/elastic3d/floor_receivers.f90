@@ -1,11 +1,11 @@
-!> Receivers of pressure right above a sea floor that lies in a cell, said before the first shot: the cells of water that make up
-!> for it (earth/sea_floor.f90) are right for waves that are long against them, and pressure within two of them is not the
+!> Receivers of pressure at a sea floor that lies in a cell or right above it, said before the first shot: the cells of water that
+!> make up for it (earth/sea_floor.f90) are right for waves that are long against them, and pressure within two of them is not the
 !> earth's: off by a tenth of its RMS, within three quarters of a cell of the face by three tenths, at most (README.md, t881).
 module floor_receivers_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dFill
+  use model3d_window_m, only: Model3dCutsFloor, Model3dFill
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeWarn
@@ -36,6 +36,7 @@ contains
     real(dp) :: over
     integer :: c(3), low(3), high(3), r
     if (scan(scheme%components, 'p') == 0) return
+    if (.not. Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])) return
     do r = 1, size(shot%rx)
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) cycle
@@ -53,16 +54,16 @@ contains
   end subroutine FloorReceivers
 
   !> Cells from a place `down` cells below the top of a column with vp, vs, rho to the face of a sea floor that its water makes up
-  !> for; huge where there is none below it, or water is as it is.
+  !> for, 0 within the cell below the face; huge where there is none below it, or water is as it is.
   pure real(dp) function CellsAbove(medium, down) result(cells)
     real(sp), intent(in) :: medium(:, :)
     real(dp), intent(in) :: down
     integer :: face
     cells = huge(cells)
     face = findloc(medium(:, 2) > 0, .true., 1) - 1         ! cells of water above it
-    if (face < water .or. down > face) return
+    if (face < water .or. down > face + 1) return
     if (abs(medium(face, 3)/medium(max(1, face - water), 3) - 1) > other .or. &
-        abs(medium(face, 3)/medium(face - 1, 3) - 1) > other) cells = face - down
+        abs(medium(face, 3)/medium(face - 1, 3) - 1) > other) cells = max(0.0_dp, face - down)
   end function CellsAbove
 
   !> Adds to scheme%warnings what should be known.
@@ -70,8 +71,8 @@ contains
     type(told_receivers_t), intent(in) :: told
     class(scheme_t), intent(inout) :: scheme
     if (told%n == 0) return
-    call SchemeWarn(scheme, Str(told%n)//' receiver(s) of pressure stand within two cells above a sea floor that lies in a '// &
-              'cell, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure '// &
+    call SchemeWarn(scheme, Str(told%n)//' receiver(s) of pressure stand in a cell that a sea floor lies in, or within two '// &
+              'above it, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure '// &
               'is off by up to '//Str(nint(100*told%off))//' %; take a spacing with which the sea floor is on a face of the '// &
               'cells, or a smaller one')
   end subroutine FloorReceiversSay

@@ -57,7 +57,7 @@ int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in) {
             TRY(out != nullptr ? get_box(o, field, lo, hi, out + f * cells)
                                : set_box(o, field, lo, hi, in + f * cells));
     }
-    // What came is read before anything is given again, and so before more can come.
+    // The wait ends when the halo that came before is read too: only then can MPI bring the next one.
     return direct && out != nullptr ? gpu_wait(&o->queue) : 0;
 }
 
