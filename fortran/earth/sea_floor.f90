@@ -14,7 +14,7 @@
 !> 2, 10 points per shortest wavelength and, with less weight, 5 (2026-11-26; elastic3d/README.md).
 !>
 !> The face is the one above the sea floor, with d up to what the fit and the time step allow, or the one below where that is
-!> nearer: d ends at 0.85 where the sea floor is flat, at 0.5 elsewhere, as beside a step of the face larger ones hold waves that
+!> nearer: d ends at 0.85 where the sea floor is flat, at 0.25 elsewhere, as beside a step of the face larger ones hold waves that
 !> ring for long (t622); earlier over rock that hardly differs from water for P waves or has next to no rigidity.
 !>
 !> Planes of cells are added from the top down. A sea floor is found where water, three cells at least, is followed by one or two
@@ -167,7 +167,7 @@ contains
     do i = -water, below - 1
       moduli(:, i) = real(cells(3, face + i), dp)*[1.0_dp, real(cells(1:2, face + i), dp)**2]
     end do
-    reach = Reached(moduli, min(d, merge(0.85_dp, 0.5_dp, flat)), fastest, thin)
+    reach = Reached(moduli, min(d, merge(0.85_dp, 0.25_dp, flat)), fastest, thin)
     if (d - reach > 1 - d) then
       face = face + 1
       call Split(cells, face)
