@@ -73,9 +73,12 @@ contains
   end function RolesLaunched
 
   !> One process alone needs neither the daemon that Open MPI starts beside it nor its networks: to look for the networks of two
-  !> vendors took 0.2 s of the 0.3 s that it needed to start, and the daemon 0.05 s more. What the user has set stays.
+  !> vendors took 0.2 s of the 0.3 s that it needed to start, and the daemon 0.05 s more. Nor does it need Open MPI's folder in
+  !> /tmp: without a daemon that has the same name for all processes of a user, and who starts while another ends and takes it
+  !> away does not start. What the user has set stays.
   subroutine StartAlone()
     call host_preset(CString('OMPI_MCA_ess_singleton_isolated'), CString('1'))
+    call host_preset(CString('OMPI_MCA_orte_create_session_dirs'), CString('0'))
     call host_preset(CString('OMPI_MCA_pml'), CString('ob1'))
   end subroutine StartAlone
 

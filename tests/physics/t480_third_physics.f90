@@ -34,7 +34,7 @@ program t480_third_physics
 
 contains
 
-  !> Exit status of SplTube. A shot of the survey takes half a second or more.
+  !> Exit status of SplTube. A shot of the survey takes some 0.2 s.
   integer function Spl(launcher, words) result(status)
     character(*), intent(in) :: launcher, words
     character(:), allocatable :: survey
@@ -44,12 +44,14 @@ contains
                               exitstat=status)
   end function Spl
 
-  !> The same of a run that gets a signal when a command succeeds.
+  !> The same of a run that gets a signal when a command succeeds. The run stands still while the command looks, so that on
+  !> a busy machine it is not over before the signal comes.
   integer function Stopped(signal, when) result(status)
     character(*), intent(in) :: signal, when
-    call execute_command_line(trim(me)//' run output=killed.nc checkpoint=0.003 grace=0 keymap=line.keymap dx=0.08 tmax=0.8 '// &
-      '> said.txt 2>&1 & p=$!; n=0; until '//when//' > found.txt 2>&1 || [ $n -gt 3000 ]; do sleep 0.02; n=$((n + 1)); done; '// &
-      'kill -'//signal//' $p; wait $p; s=$?; cat said.txt; exit $s', exitstat=status)
+    call execute_command_line(': > said.txt; '//trim(me)// &
+      ' run output=killed.nc checkpoint=0.003 grace=0 keymap=line.keymap dx=0.08 tmax=0.8 >> said.txt 2>&1 & p=$!; n=0; '// &
+      'until kill -STOP $p; '//when//' > found.txt 2>&1 || [ $n -gt 3000 ]; do kill -CONT $p; sleep 0.02; n=$((n + 1)); done; '// &
+      'kill -'//signal//' $p; kill -CONT $p; wait $p; s=$?; cat said.txt; exit $s', exitstat=status)
   end function Stopped
 
   logical function Same(file)

@@ -18,7 +18,6 @@ from netCDF4 import Dataset
 
 import minisurvey as ms
 from check import PATIENCE, claim, done
-from launch import ALONE
 
 SECONDS = 60 if "debug" in os.environ["B"] else 10   # of processor time: a bad input is told within
 LINE = 700              # characters of a line at most: longer is no sentence
@@ -34,8 +33,7 @@ making = threading.Lock()      # the NetCDF library is for one thread at a time
 def finished(words, folder):
     """Exit status, stderr, stdout and seconds of processor time, children included, of a program run in a folder."""
     with open(folder.with_suffix(".out"), "w+b") as out, open(folder.with_suffix(".err"), "w+b") as err:
-        p = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                             env={**os.environ, **(ALONE if words[0] != "mpirun" else {})})
+        p = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         overdue = threading.Timer(PATIENCE, p.kill)
         overdue.start()
         _, status, used = os.wait4(p.pid, 0)

@@ -17,7 +17,6 @@ from pathlib import Path
 from badfs import BadFs
 from check import claim, done, skip
 from jobs import Job, count, kick, ranks_here, slow_machine
-from launch import ALONE
 from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
 N = 8
@@ -33,7 +32,6 @@ seen_states, seen_causes, tabled = set(), set(), set()
 def status(output, cwd=None, program=PROGRAM, **how):
     """The JSON of status, its exit status and the table added; that once a state, as it takes a second call."""
     words = [str(program), "status", f"output={output}"]
-    how["env"] = {**os.environ, **ALONE}
     r = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=60 * SLOW, stdin=subprocess.DEVNULL, cwd=cwd, **how)
     s = json.loads(r.stdout)
     if list(s) != FIELDS or s["state"] not in STATES or s["cause"] not in CAUSES | {None}:

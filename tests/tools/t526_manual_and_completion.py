@@ -16,8 +16,7 @@ from check import PATIENCE, claim, done, skip
 ROOT, PROGRAMS = Path(os.environ['ROOT']), Path(os.environ['B']) / 'bin'
 PYTHON = os.environ.get('PYTHON', sys.executable)
 NAMES = sorted(p.name for p in PROGRAMS.glob('Spl*')) + sorted(p.name for p in (ROOT / 'tools').glob('spl-*'))
-ALONE = {'OMPI_MCA_ess_singleton_isolated': '1', 'OMPI_MCA_orte_create_session_dirs': '0'}
-env = {**os.environ, **ALONE, 'COLUMNS': '400', 'LC_ALL': 'C'}
+env = {**os.environ, 'COLUMNS': '400', 'LC_ALL': 'C'}
 
 
 def said(name, *words):
@@ -71,7 +70,7 @@ def at_prompt(lines):
     """What the shell hands to the program for each line typed, in which Tab stands for itself."""
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update(ALONE, PS1='> ', TERM='dumb', INPUTRC=os.devnull, HISTFILE=os.devnull)
+        os.environ.update(PS1='> ', TERM='dumb', INPUTRC=os.devnull, HISTFILE=os.devnull)
         os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
     seen = b''
 
