@@ -33,10 +33,11 @@ NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-mis
             $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
             $(if $(or $(CI),$(WERROR)),-Werror all-warnings -Xcompiler -Werror)
 
-# --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can ------------------
+# --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can. METIS: on request ---
 NC_CONFIG := $(shell command -v nc-config)
 ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
-LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c %/crc32.c %/sealed.c)
+METIS     := $(shell $(CC) -E -include metis.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lmetis)
+LEFT_OUT  := %/$(if $(METIS),sem3d_metis_none,sem3d_metis).c $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c %/crc32.c %/sealed.c)
 
 # Folders of C and of tests: files find each other by their names alone, which are unique.
 ROOMS_C := $(sort $(shell find cuda_c -type d))
@@ -84,7 +85,7 @@ CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off
 CFLAGS_sem3d_cpu_generic = -fno-sanitize=all
 CFLAGS_sem3d_cpu_avx2    = -fno-sanitize=all
 CFLAGS_sem3d_cpu_avx512  = -fno-sanitize=all
-LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
+LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) $(METIS) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
 # Fuzzing: whose ways tell nothing of what was read, and are gone by thousands of times an input.

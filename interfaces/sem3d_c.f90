@@ -42,7 +42,7 @@ module sem3d_c
   public :: sem3d_ways, sem3d_way_size, sem3d_part, sem3d_give, sem3d_take, sem3d_between
   public :: sem3d_halo_offer, sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_halo_close, sem3d_halo_give_up
   public :: sem3d_halo_left
-  public :: sem3d_bricks, sem3d_coloured, sem3d_paint, sem3d_affine
+  public :: sem3d_bricks, sem3d_coloured, sem3d_paint, sem3d_affine, sem3d_graph_parts
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -376,6 +376,17 @@ module sem3d_c
       type(c_ptr), value :: handle
       integer(c_int), intent(out) :: chunks
     end function sem3d_halo_left
+
+    !> 1 where METIS is there (metis.h as this was built) and has divided n vertices into so many parts, else 0: those beside v are
+    !> next(start(v):start(v+1)-1), by so many faces each. It keeps few faces between parts whose sums of cost are at most
+    !> 1 + uneven/1000 times the mean, which it need not reach, nor fill each part. `recursive`: by bisections, else all at once.
+    integer(c_int) function sem3d_graph_parts(n, start, next, faces, cost, parts, recursive, uneven, part) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n, parts, recursive, uneven
+      integer(c_int), intent(in) :: start(*), next(*), faces(*), cost(*)
+      integer(c_int), intent(out) :: part(*)
+    end function sem3d_graph_parts
 
     !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
     !> of a map.

@@ -1,10 +1,12 @@
 !> A mesh cut into pieces, one for each rank of a group: whole bricks of elements, by bisection along x, y or z again and again, so
-!> that all pieces take the same time and few faces lie between them. Rank 0 cuts the mesh and sends each rank its share.
+!> that all pieces take the same time and few faces lie between them; or by METIS, where it is there and the slowest piece would be
+!> faster. Rank 0 cuts the mesh and sends each rank its share.
 module elements_cut_m
   use elements_m, only: elements_t, face_absorbs, face_contact
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8
   use mesh_m, only: MeshBeside
+  use sem3d_c, only: sem3d_graph_parts
   use sort_m, only: SortOrder
   use text_m, only: Str
   implicit none
@@ -17,6 +19,7 @@ module elements_cut_m
     integer :: least = 0, most = 0            !< elements of a piece
     real(dp) :: gain = 1                      !< a step is so many times faster than in one piece, as expected
     real(dp) :: exchange = 0                  !< part of it for what pieces give each other, as expected
+    logical :: by_metis = .false.
   end type cut_t
 
   !> Microseconds on a core (tools/bench/README.md, 2026-11-23).
@@ -48,7 +51,6 @@ contains
     type(cut_t), intent(out) :: cut
     type(error_t), allocatable, intent(inout) :: error
     type(bricks_t) :: b
-    real(dp) :: whole
     integer :: i
     call CutCan(elements, n, error)
     if (allocated(error)) return
@@ -57,14 +59,33 @@ contains
     b%list = [(i, i=1, size(b%cost))]
     allocate (b%piece(size(b%cost)), source=0)
     call Divide(b, 1, size(b%list), 1, n)
-    cut%pieces = n
-    allocate (cut%owner(elements%n))
-    do i = 1, size(b%piece)
-      cut%owner(elements%brick(i):elements%brick(i + 1) - 1) = b%piece(i)
-    end do
-    whole = sum(b%cost)
-    call Judge(b, whole, cut)
+    call Judge(b, elements%brick, n, cut)
+    if (n > 1) call TryMetis(b, elements%brick, n, cut)
   end subroutine ElementsCut
+
+  !> The best of what METIS finds, where that is better. Bisection stands where it is as good: it cuts boxes into boxes.
+  subroutine TryMetis(b, brick, n, cut)
+    type(bricks_t), intent(inout) :: b
+    integer, intent(in) :: brick(:), n
+    type(cut_t), intent(inout) :: cut
+    integer, parameter :: uneven(5) = [2, 10, 30, 60, 120]       ! in thousands: pieces of few bricks cannot be even
+    real(dp), parameter :: better = 1.005_dp                      ! less is not known of their costs
+    type(cut_t) :: other
+    integer :: cost(size(b%cost)), i, p, recursive
+    real(dp) :: scale
+    scale = min(100.0_dp, 1e9_dp/sum(b%cost))
+    cost = max(1, nint(scale*b%cost))
+    do recursive = 0, 1
+      do i = 1, size(uneven)
+        if (sem3d_graph_parts(size(cost), b%start, b%next, b%faces, cost, n, recursive, uneven(i), b%piece) == 0) return
+        if (any([(count(b%piece == p) == 0, p=1, n)])) cycle
+        call Judge(b, brick, n, other)
+        if (.not. other%gain > cut%gain*merge(1.0_dp, better, cut%by_metis)) cycle
+        cut = other
+        cut%by_metis = .true.
+      end do
+    end do
+  end subroutine TryMetis
 
   !> Fails where there are not as many bricks as pieces.
   subroutine CutCan(elements, n, error)
@@ -238,20 +259,21 @@ contains
     end do
   end subroutine Sweep
 
-  !> What the cut is worth.
-  subroutine Judge(b, whole, cut)
+  !> The cut by the pieces of bricks, and what it is worth. brick: first element of each, and of one more.
+  subroutine Judge(b, brick, n, cut)
     type(bricks_t), intent(in) :: b
-    real(dp), intent(in) :: whole
-    type(cut_t), intent(inout) :: cut
-    real(dp) :: cost(cut%pieces), swaps(cut%pieces)
-    integer :: count_of(cut%pieces), k, m, p
+    integer, intent(in) :: brick(:), n
+    type(cut_t), intent(out) :: cut
+    real(dp) :: cost(n), swaps(n)
+    integer :: count_of(n), k, m, p
+    cut%pieces = n
+    allocate (cut%owner(brick(size(brick)) - 1))
     count_of = 0
     cost = 0
     swaps = 0
-    do k = 1, size(cut%owner)
-      count_of(cut%owner(k)) = count_of(cut%owner(k)) + 1
-    end do
     do k = 1, size(b%cost)
+      cut%owner(brick(k):brick(k + 1) - 1) = b%piece(k)
+      count_of(b%piece(k)) = count_of(b%piece(k)) + brick(k + 1) - brick(k)
       cost(b%piece(k)) = cost(b%piece(k)) + b%cost(k)
       do m = b%start(k), b%start(k + 1) - 1
         if (b%piece(b%next(m)) /= b%piece(k)) swaps(b%piece(k)) = swaps(b%piece(k)) + between*b%faces(m)
@@ -260,17 +282,18 @@ contains
     cut%least = minval(count_of)
     cut%most = maxval(count_of)
     p = maxloc(cost + swaps, 1)
-    cut%gain = whole/(cost(p) + swaps(p))
+    cut%gain = sum(b%cost)/(cost(p) + swaps(p))
     cut%exchange = swaps(p)/(cost(p) + swaps(p))
   end subroutine Judge
 
-  !> 'into 4 pieces of 500 to 512 elements'
+  !> 'into 4 pieces of 500 to 512 elements, by METIS'
   function CutWords(cut) result(words)
     type(cut_t), intent(in) :: cut
     character(:), allocatable :: words
     words = 'into '//Str(cut%pieces)//' pieces of '//Str(cut%least)
     if (cut%most > cut%least) words = words//' to '//Str(cut%most)
     words = words//' elements'
+    if (cut%by_metis) words = words//', by METIS'
   end function CutWords
 
 end module elements_cut_m
