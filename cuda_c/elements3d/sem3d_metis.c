@@ -12,11 +12,12 @@ static idx_t *copy(int n, const int *numbers) {
     return to;
 }
 
-int sem3d_graph_parts(int n, const int *start, const int *next, const int *faces, const int *cost, int parts, int recursive,
-                      int uneven, int *part) {
+int sem3d_graph_parts(int n, const int *start, const int *next, const int *faces, const int *cost, int parts,
+                      int recursive, int uneven, int *part) {
     const int links = start[n] - 1;
     idx_t vertices = n, constraints = 1, count = parts, cut, options[METIS_NOPTIONS];
-    idx_t *xadj = copy(n + 1, start), *adjacent = copy(links, next), *weight = copy(n, cost), *linked = copy(links, faces);
+    idx_t *xadj = copy(n + 1, start), *adjacent = copy(links, next), *weight = copy(n, cost),
+          *linked = copy(links, faces);
     idx_t *to = copy(n, cost);
     int status = METIS_ERROR_MEMORY;
     METIS_SetDefaultOptions(options);
@@ -28,8 +29,8 @@ int sem3d_graph_parts(int n, const int *start, const int *next, const int *faces
         sigemptyset(&term);
         sigaddset(&term, SIGTERM);
         pthread_sigmask(SIG_BLOCK, &term, &before);
-        status = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)(&vertices, &constraints, xadj, adjacent, weight, NULL,
-                                                                             linked, &count, NULL, NULL, options, &cut, to);
+        status = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)(
+            &vertices, &constraints, xadj, adjacent, weight, NULL, linked, &count, NULL, NULL, options, &cut, to);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     for (int i = 0; status == METIS_OK && i < n; i++)
