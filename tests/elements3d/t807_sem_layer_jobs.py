@@ -124,6 +124,11 @@ claim(Path("kept.nc").read_bytes() == Path("floor.nc").read_bytes(), "it stays")
 grid("hole.nc", fill=True)
 Path("hole.layers").write_text(LAYERS.replace("floor.nc", "hole.nc"))
 refused("a grid with a hole", "hole.nc", "missing", layers="hole.layers")
+grid("hole.nc")
+with Dataset("hole.nc", "a") as f:
+    f["basement"].valid_max = np.float32(430)
+refused("a grid with a depth beyond its valid range", "hole.nc", "point 10 of row 1 of basement is missing", "431", "valid_max 430",
+        layers="hole.layers")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "350+sine(x)"))
 refused("an unknown function", "line 3", "'sine' is unknown", layers="odd.layers")
 
