@@ -108,6 +108,7 @@ claim(off <= 0.05 and (vp == 0).any(), f"cells of 20 m have the medium of the el
 
 # Names with blanks, a text grid as editors under Windows save it, heights by standard name, x by its attribute.
 
+
 def cells(layers, output):
     r = subprocess.run([TOOLS / "spl-model", "layers", layers, "--materials", "lake.materials", "--x", "0", "900", "--y", "0", "800", "--z",
                         "-60", "700", "--spacing", "20", "-o", output], capture_output=True, text=True)
