@@ -7,8 +7,8 @@ module fio_c
   public :: fio_dim, fio_var, fio_text, fio_numbers
   public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text, fio_put_summed, fio_put_sealed
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
-  public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
-  public :: fio_get_att_text, fio_get_att_number
+  public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type, fio_var_real
+  public :: fio_get_att_text, fio_get_att_numbers, fio_get_default_fill
   public :: fio_crc_floats, fio_crc_slots, fio_header_checksum, fio_header_check, fio_unstretch
 
   interface
@@ -257,14 +257,34 @@ module fio_c
       character(kind=c_char), intent(out) :: text(*)
     end function fio_get_att_text
 
-    !> 1 and the value if the variable has a numeric attribute of that name, else 0.
-    integer(c_int) function fio_get_att_number(handle, var, name, value) bind(c)
+    !> Bytes of a number of the variable if it holds floating-point numbers, else 0.
+    integer(c_int) function fio_var_real(handle, var) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: var(*)
+    end function fio_var_real
+
+    !> How many numbers the attribute holds (var '' = of the file): 0 if there is none of that name, -1 if it is no numbers. Up to n
+    !> of them come in values; real: bytes of one if they are floating-point numbers, else 0.
+    integer(c_int) function fio_get_att_numbers(handle, var, name, n, values, real) bind(c)
       import :: c_ptr, c_int, c_char, c_double
       implicit none
       type(c_ptr), value :: handle
       character(kind=c_char), intent(in) :: var(*), name(*)
+      integer(c_int), value :: n
+      real(c_double), intent(out) :: values(*)
+      integer(c_int), intent(out) :: real
+    end function fio_get_att_numbers
+
+    !> 1 and the value that the library gives to numbers of the variable that nobody writes, if there is one, else 0.
+    integer(c_int) function fio_get_default_fill(handle, var, value) bind(c)
+      import :: c_ptr, c_int, c_char, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: var(*)
       real(c_double), intent(out) :: value
-    end function fio_get_att_number
+    end function fio_get_default_fill
 
     !> Goes on with a CRC-32 over n floats as they stand on disk (big-endian).
     integer(c_long_long) function fio_crc_floats(crc, n, values) bind(c)

@@ -493,17 +493,78 @@ long fio_get_att_text(void *handle, const char *var, const char *name, long n, c
     return rc == NC_NOERR ? (long)length : -1;
 }
 
-int fio_get_att_number(void *handle, const char *var, const char *name, double *value) {
+/* Bytes of a floating-point number, 0 for all other types. */
+static int real_width(int type) { return type == NC_FLOAT || type == NC_DOUBLE ? type_width(type) : 0; }
+
+int fio_var_real(void *handle, const char *var) {
+    int id, type, ncid = ((struct fio *)handle)->ncid;
+    if (nc_inq_varid(ncid, var, &id) != NC_NOERR || nc_inq_vartype(ncid, id, &type) != NC_NOERR)
+        return 0;
+    return real_width(type);
+}
+
+int fio_get_att_numbers(void *handle, const char *var, const char *name, int n, double *values, int *real) {
     int id = NC_GLOBAL, type, ncid = ((struct fio *)handle)->ncid;
     size_t length;
-    *value = 0;
+    memset(values, 0, (size_t)n * sizeof *values);
+    *real = 0;
     if (var[0] && nc_inq_varid(ncid, var, &id) != NC_NOERR)
         return 0;
-    if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
+    if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length == 0)
         return 0;
-    UNTRAPPED(nc_get_att_double(ncid, id, name, value));
-    make_quiet(8, 1, value);
-    return rc == NC_NOERR;
+    *real = real_width(type);
+    if (length >= INT_MAX || !type_width(type) || type == NC_CHAR)
+        return -1;
+    double *all = malloc(length * sizeof *all);
+    if (!all)
+        return -1;
+    UNTRAPPED(nc_get_att_double(ncid, id, name, all));
+    make_quiet(8, length, all);
+    memcpy(values, all, (length < (size_t)n ? length : (size_t)n) * sizeof *all);
+    free(all);
+    return rc == NC_NOERR ? (int)length : -1;
+}
+
+/* What the library writes where a program writes nothing; bytes have no such value. */
+static int default_fill(int type, double *value) {
+    switch (type) {
+    case NC_SHORT:
+        *value = NC_FILL_SHORT;
+        return 1;
+    case NC_USHORT:
+        *value = NC_FILL_USHORT;
+        return 1;
+    case NC_INT:
+        *value = NC_FILL_INT;
+        return 1;
+    case NC_UINT:
+        *value = NC_FILL_UINT;
+        return 1;
+    case NC_INT64:
+        *value = (double)NC_FILL_INT64;
+        return 1;
+    case NC_UINT64:
+        *value = (double)NC_FILL_UINT64;
+        return 1;
+    case NC_FLOAT:
+        *value = (double)NC_FILL_FLOAT;
+        return 1;
+    case NC_DOUBLE:
+        *value = NC_FILL_DOUBLE;
+        return 1;
+    default:
+        *value = 0;
+        return 0;
+    }
+}
+
+int fio_get_default_fill(void *handle, const char *var, double *value) {
+    int id, type, unfilled = 0, ncid = ((struct fio *)handle)->ncid;
+    *value = 0;
+    if (nc_inq_varid(ncid, var, &id) != NC_NOERR || nc_inq_vartype(ncid, id, &type) != NC_NOERR ||
+        nc_inq_var_fill(ncid, id, &unfilled, NULL) != NC_NOERR || unfilled)
+        return 0;
+    return default_fill(type, value);
 }
 
 /* --- checksums ----------------------------------------------------------------------- */

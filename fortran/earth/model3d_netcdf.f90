@@ -7,7 +7,8 @@ module model3d_netcdf_m
   use kinds_m, only: dp, sp
   use model_samples_m, only: part_t, samples_t, SamplesVolume
   use netcdf_axes_m, only: side_t, NetcdfSides
-  use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfUnit
+  use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfUnit, &
+                               NetcdfWhyMissing
   use text_m, only: CString, Str
   implicit none
   private
@@ -89,7 +90,7 @@ contains
     call SamplesVolume(s, n, a, error)
     if (allocated(error)) return
     allocate (plane(m(3), m(2)))
-    call NetcdfPacking(file, s, name, packing, error)
+    call NetcdfPacking(file, s%what//" model '"//s%file//"': ", name, packing, error)
     if (allocated(error)) return
     do l = 1, m(1)
       call FailFromC(fio_get_doubles(file, CString(name), int(first + [l - 1, 0, 0], c_long_long), &
@@ -102,7 +103,7 @@ contains
           if (NetcdfMissing(plane(i, j), packing)) then
             at = at + part%low - 1
             call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//') of '// &
-              name//' is missing (fill value '//Str(plane(i, j))//'): fill the hole')
+              name//NetcdfWhyMissing(plane(i, j), packing))
             return
           end if
           a(at(1), (at(3) - 1)*n(2) + at(2)) = real(NetcdfHeld(plane(i, j), packing), sp)

@@ -8,7 +8,8 @@ module model_netcdf_m
   use kinds_m, only: dp, sp
   use model_samples_m, only: samples_t, SamplesAllocate
   use netcdf_axes_m, only: side_t, NetcdfSides
-  use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfText, NetcdfUnit
+  use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfText, &
+                               NetcdfUnit, NetcdfWhyMissing
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -127,7 +128,7 @@ contains
     real(dp), allocatable :: row(:)
     integer :: i, j, n_slow, n_fast
     if (allocated(error)) return
-    call NetcdfPacking(file, s, var, packing, error)
+    call NetcdfPacking(file, s%what//" model '"//s%file//"': ", var, packing, error)
     if (allocated(error)) return
     n_slow = merge(s%nz, s%nx, z_is_slow)
     n_fast = merge(s%nx, s%nz, z_is_slow)
@@ -138,7 +139,7 @@ contains
       if (allocated(error)) return
       do i = 1, n_fast
         if (NetcdfMissing(row(i), packing)) then
-          call FailMissing(s, merge(i, j, z_is_slow), merge(j, i, z_is_slow), var, row(i), error)
+          call FailMissing(s, merge(i, j, z_is_slow), merge(j, i, z_is_slow), var, NetcdfWhyMissing(row(i), packing), error)
           return
         end if
         row(i) = NetcdfHeld(row(i), packing)
@@ -156,14 +157,13 @@ contains
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
 
-  subroutine FailMissing(s, i, k, var, value, error)
+  subroutine FailMissing(s, i, k, var, why, error)
     type(samples_t), intent(in) :: s
     integer, intent(in) :: i, k
-    character(*), intent(in) :: var
-    real(dp), intent(in) :: value
+    character(*), intent(in) :: var, why
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(i)//', '//Str(k)//') at x = '//Str(s%x0 + (i - 1)*s%dx)// &
-      ' m, z = '//Str(s%z0 + (k - 1)*s%dz)//' m of '//var//' is missing (fill value '//Str(value)//'): fill the hole')
+      ' m, z = '//Str(s%z0 + (k - 1)*s%dz)//' m of '//var//why)
   end subroutine FailMissing
 
 end module model_netcdf_m

@@ -76,7 +76,7 @@ contains
     end if
     allocate (c(side%n))
     call FailFromC(fio_get_doubles(file, CString(side%name), [0_c_long_long], [side%n], c), error)
-    call NetcdfPacking(file, s, side%name, packing, error)
+    call NetcdfPacking(file, begin, side%name, packing, error)
     c = Unpacked(c, packing%scale, packing%offset)
     if (NetcdfPointsUp(file, side%name)) then             ! heights that fall from sample to sample are depths that rise
       c = -c

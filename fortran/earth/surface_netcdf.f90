@@ -7,7 +7,8 @@ module surface_netcdf_m
   use kinds_m, only: dp
   use model_samples_m, only: samples_t
   use netcdf_axes_m, only: side_t, NetcdfAxisY, NetcdfPointsUp, NetcdfSides
-  use netcdf_variable_m, only: packing_t, LengthFactor, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfText
+  use netcdf_variable_m, only: packing_t, LengthFactor, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfText, &
+                               NetcdfWhyMissing
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -93,9 +94,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(packing_t) :: packing
     real(dp), allocatable :: row(:)
-    character(:), allocatable :: unit
+    character(:), allocatable :: unit, why
     real(dp) :: factor
-    integer :: j, m(2), status
+    integer :: i, j, m(2), status
     unit = NetcdfText(file, var, 'units')
     factor = 1
     if (unit /= '') factor = LengthFactor(unit)
@@ -104,7 +105,7 @@ contains
       return
     end if
     m = merge(n, n([2, 1]), y_is_slow)
-    call NetcdfPacking(file, s, var, packing, error)
+    call NetcdfPacking(file, "surface '"//s%file//"': ", var, packing, error)
     if (allocated(error)) return
     allocate (row(m(1)), z(n(1), n(2)), stat=status)
     if (status /= 0) then
@@ -115,8 +116,11 @@ contains
       call FailFromC(fio_get_doubles(file, CString(var), [j - 1_c_long_long, 0_c_long_long], &
         [1_c_long_long, int(m(1), c_long_long)], row), error)
       if (allocated(error)) return
-      if (any(NetcdfMissing(row, packing)) .or. .not. all(Finite(row))) then
-        call Fail(error, "surface '"//s%file//"': a point of row "//Str(j)//' of '//var//' is missing: fill the hole')
+      i = findloc(NetcdfMissing(row, packing) .or. .not. Finite(row), .true., 1)
+      if (i > 0) then
+        why = ' is '//Str(row(i))//': fill the hole'
+        if (NetcdfMissing(row(i), packing)) why = NetcdfWhyMissing(row(i), packing)
+        call Fail(error, "surface '"//s%file//"': point "//Str(i)//' of row '//Str(j)//' of '//var//why)
         return
       end if
       row = Unpacked(NetcdfHeld(row, packing), factor, 0.0_dp)

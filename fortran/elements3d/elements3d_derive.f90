@@ -9,7 +9,7 @@ submodule(elements3d_m) elements3d_derive
   use mesh_ground_m, only: from_level
   use partners_m, only: halo_auto, halo_host, halo_words
   use quality_band_m, only: QualityBand
-  use scheme_m, only: SchemeNew, SchemeTimes
+  use scheme_m, only: SchemeNew, SchemeTimes, SchemeWarn
   use source3d_m, only: SourceDerive
   use stress_relaxation_m, only: RelaxingMost
   use zener_m, only: ZenerShares
@@ -49,6 +49,7 @@ contains
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) scheme%beside = RelaxingMost(SplitList(scheme%components), allocated(self%elements%tensor))
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
+      call WarnOfMedia(self, job, scheme)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
       if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
@@ -63,6 +64,18 @@ contains
     if (word == 'surface') From = from_surface
     if (word == 'seafloor') From = from_seafloor
   end procedure From
+
+  !> Tells of media that are not what the user may have meant.
+  subroutine WarnOfMedia(self, job, scheme)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(elements_scheme_t), intent(inout) :: scheme
+    if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
+      ' has a line: check the names, capitals too')
+    if (self%passive > 0) call SchemeWarn(scheme, 'in '//Str(self%passive)//' of '//Str(self%elements%n)//' elements Qp is too '// &
+      'large beside Qs: waves that only compress would gain energy; there it is Qs*3/4*(vp/vs)**2, as if the bulk modulus did '// &
+      'not attenuate: give a smaller Qp, or qp_qs')
+  end subroutine WarnOfMedia
 
   !> Fails where all of the modulus of a point, or more, would relax.
   subroutine CheckQuality(self, scheme, error)

@@ -13,7 +13,7 @@ submodule(elements3d_m) elements3d_mesh
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: i8
   use materials_m, only: from_table, from_volume, material_bulk, material_fastest, material_parts, material_rho, material_shear, &
-                         material_slowest, materials_t, MaterialsOf, MaterialsRead
+                         material_slowest, materials_t, MaterialsOf, MaterialsRead, MaterialsUnused
   use mesh_blocks_m, only: BlockRows, BlocksOf
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
@@ -42,11 +42,12 @@ contains
     call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
     if (allocated(error)) return
-    self%attenuates = (materials%attenuates .or. earth%attenuates) .and. job%attenuation
-    if (.not. self%attenuates) part(material_bulk:material_shear, :) = 0
+    self%unused = ''
+    if (job%materials /= '') self%unused = MaterialsUnused(materials, mesh)
+    self%passive = 0
+    if (.not. job%attenuation) part(material_bulk:material_shear, :) = 0
     if (all(from == from_table)) then
       call ElementsMake(mesh, part, self%elements, self%number, self%counts, relative=relative)
-      self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
       self%rhomin = minval(part(material_rho, :))
       self%rhomax = maxval(part(material_rho, :))
       self%vmax = maxval(part(material_fastest, :))
@@ -55,6 +56,9 @@ contains
       call MakeByPoint(self, mesh, part, relative, from, earth, error)
       if (allocated(error)) return
     end if
+    self%least_q = maxval(self%elements%loss)
+    self%attenuates = self%least_q > 0
+    if (self%attenuates) self%least_q = 1/self%least_q
     if (job%ocean_load /= '') call OceanOver(self%elements, job%ocean_load, job%ocean_rho, error)
     if (allocated(error)) return
     call FinderMake(self%finder, self%elements%corner)
@@ -190,7 +194,7 @@ contains
     call MediaPhases(earth, mesh, part, from, wet, error)
     if (allocated(error)) return
     call ElementsMake(mesh, part, self%elements, self%number, self%counts, wet, places, relative)
-    call MediaFill(earth, mesh, places, from, self%elements, error)
+    call MediaFill(earth, mesh, places, from, self%elements, self%passive, error)
     if (allocated(error)) return
     self%vmax = 0
     self%vmin = huge(1.0_dp)
@@ -205,7 +209,6 @@ contains
       end do
       self%rhomin = minval(m%rho)
       self%rhomax = maxval(m%rho)
-      self%least_q = 1/max(tiny(1.0_dp), real(maxval(m%loss), dp))
     end associate
   end subroutine MakeByPoint
 

@@ -159,12 +159,16 @@ contains
   end function CountWet
 
   !> Sets the media of elements that come from volumes. order: the element of the mesh of each.
-  subroutine MediaFill(earth, mesh, order, from, elements, error)
+  !> passive: elements whose Qp is larger, by more than rounding, than their Qs and velocities allow; their bulk modulus does not
+  !> attenuate.
+  subroutine MediaFill(earth, mesh, order, from, elements, passive, error)
     type(model3d_t), intent(in) :: earth
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: order(:), from(:)
     type(elements_t), intent(inout) :: elements
+    integer, intent(out) :: passive
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), parameter :: rounding = 0.05_sp
     logical :: found(elements%n)
     integer :: e
     real(dp) :: x(3)
@@ -174,6 +178,8 @@ contains
       if (from(mesh%block(order(e))) /= from_table) call FillOne(earth, elements, e, found(e))
     end do
     !$omp end parallel do
+    passive = count(elements%loss(1, :) < -rounding*elements%loss(2, :))
+    elements%loss(1, :) = max(0.0_sp, elements%loss(1, :))
     e = findloc(found, .false., dim=1)
     if (e == 0) return
     x = sum(elements%corner(:, :8, e), 2)/8

@@ -16,7 +16,7 @@ module materials_m
   use textfile_m, only: NumberOf, TextLine, TextOpen, TextWord, textfile_t
   implicit none
   private
-  public :: materials_t, MaterialsRead, MaterialsOf, Losses
+  public :: materials_t, MaterialsRead, MaterialsOf, MaterialsUnused, Losses
 
   !> Sources of the medium of a block.
   integer, parameter, public :: from_table = 0, from_volume = 1, from_solid = 2, from_fluid = 3
@@ -33,7 +33,6 @@ module materials_m
     real(dp), allocatable :: part(:, :)           !< (material_parts, blocks)
     real(dp), allocatable :: relative(:, :)       !< of anisotropic ones, as of elements_t, else 0; (aniso_constants, blocks)
     integer, allocatable :: from(:)
-    logical :: attenuates = .false.
   end type materials_t
 
   character(6), parameter :: known(7) = [character(6) :: 'vp', 'vs', 'rho', 'qp', 'qs', 'qkappa', 'qmu']
@@ -202,7 +201,6 @@ contains
     call move_alloc(part, materials%part)
     materials%relative = reshape([materials%relative, relative], [aniso_constants, n + 1])
     materials%block = [character(64) :: materials%block, block]
-    materials%attenuates = materials%attenuates .or. attenuates
 
   contains
 
@@ -235,6 +233,8 @@ contains
     real(dp), intent(in) :: value(:)
     logical, intent(in) :: attenuates
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: loss_slack = 0.95_dp   !< what differs by less may be rounding: Q is right to 4 %
+    real(dp) :: least
     associate (vp => value(1), vs => value(2), rho => value(3))
       if (.not. (vp >= 50 .and. vp <= 15000 .and. rho >= 1 .and. rho <= 30000)) then
         call Fail(error, Here(file)//'vp = '//Str(vp)//' m/s, rho = '//Str(rho)//' kg/m3, must be 50 .. 15000 and 1 .. 30000'// &
@@ -246,29 +246,63 @@ contains
         call Fail(error, Here(file)//'quality factors must be 1 or more')
       else if (attenuates .and. vs > 0 .and. (any(value(4:5) > 0) .and. .not. all(value(4:5) > 0))) then
         call Fail(error, Here(file)//'Qp and Qs must both be given')
+      else if (attenuates .and. vs > 0 .and. value(4) > 0) then
+        least = LeastLoss(vp, vs, 1/value(5))
+        if (loss_slack*least > 1/value(4)) call Fail(error, Here(file)//'Qp = '//Str(value(4))//' is too large beside Qs = '// &
+          Str(value(5))//': waves that only compress would gain energy; for these vp and vs it is at most '//Str(1/least, 4)// &
+          ', which is Qs*3/4*(vp/vs)**2')
       end if
     end associate
   end subroutine CheckValues
 
-  !> 1/Qkappa and 1/Qmu of a line of the table.
+  !> 1/Qkappa and 1/Qmu of a line of the table; fluids do not attenuate.
   pure function BlockLosses(value, attenuates) result(loss)
     real(dp), intent(in) :: value(:)
     logical, intent(in) :: attenuates
     real(dp) :: loss(2)
     loss = 0
-    if (.not. attenuates) return
+    if (.not. (attenuates .and. value(2) > 0)) return
     if (value(6) > 0) loss(1) = 1/value(6)
     if (value(7) > 0) loss(2) = 1/value(7)
-    if (value(4) > 0) loss = Losses(value(1), value(2), 1/value(4), merge(1/max(value(5), tiny(value)), loss(2), value(2) > 0))
+    if (value(4) > 0) loss = Losses(value(1), value(2), 1/value(4), 1/value(5))
+    loss(1) = max(0.0_dp, loss(1))
   end function BlockLosses
 
   !> 1/Qkappa and 1/Qmu by 1/Qp and 1/Qs: 1/Qp = (1 - L)/Qkappa + L/Qmu, L = 4/3 (vs/vp)**2 (Aki & Richards 2002, eq. 5.94 ff.).
+  !> 1/Qkappa is below 0 where 1/Qp is less than that of mu alone.
   pure function Losses(vp, vs, p, s) result(loss)
     real(dp), intent(in) :: vp, vs, p, s
     real(dp) :: loss(2), part
     part = 4*(vs/vp)**2/3
-    loss = [(p - part*s)/(1 - part), s]
+    loss = 0
+    loss(2) = s
+    if (part < 1) loss(1) = (p - LeastLoss(vp, vs, s))/(1 - part)
   end function Losses
+
+  !> 1/Qp of a medium whose bulk modulus does not attenuate.
+  pure real(dp) function LeastLoss(vp, vs, s)
+    real(dp), intent(in) :: vp, vs, s
+    LeastLoss = 4*(vs/vp)**2/3*s
+  end function LeastLoss
+
+  !> Names of blocks in the table that the mesh has not, joined by commas.
+  function MaterialsUnused(materials, mesh) result(names)
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(in) :: mesh
+    character(:), allocatable :: names
+    integer :: row, b
+    logical :: used
+    names = ''
+    do row = 1, size(materials%block)
+      used = materials%block(row) == '*'
+      do b = 1, size(mesh%blocks)
+        used = used .or. any(materials%block(row) == [BlockName(mesh%blocks(b)), NumberName(mesh%blocks(b))])
+      end do
+      if (used) cycle
+      if (names /= '') names = names//', '
+      names = names//trim(materials%block(row))
+    end do
+  end function MaterialsUnused
 
   !> The media of the blocks of a mesh, (material_parts, blocks), and where they come from. Fails on a block without one. relative:
   !> of anisotropic ones, (aniso_constants, blocks), else 0.
@@ -285,7 +319,7 @@ contains
     allocate (from(size(mesh%blocks)), source=from_table)
     do b = 1, size(mesh%blocks)
       row = findloc(materials%block, BlockName(mesh%blocks(b)), 1)
-      if (row == 0) row = findloc(materials%block, Str(mesh%blocks(b)%id), 1)
+      if (row == 0) row = findloc(materials%block, NumberName(mesh%blocks(b)), 1)
       if (row == 0) row = findloc(materials%block, '*', 1)
       if (row == 0) then
         call Fail(error, 'block '//trim(BlockName(mesh%blocks(b)))//' (number '//Str(mesh%blocks(b)%id)//') of mesh '//mesh%path// &
@@ -302,8 +336,14 @@ contains
     type(mesh_block_t), intent(in) :: block
     character(64) :: name
     name = block%name
-    if (name == '') name = Str(block%id)
+    if (name == '') name = NumberName(block)
   end function BlockName
+
+  pure function NumberName(block) result(name)
+    type(mesh_block_t), intent(in) :: block
+    character(64) :: name
+    name = Str(block%id)
+  end function NumberName
 
   function Here(file) result(s)
     type(textfile_t), intent(in) :: file

@@ -12,7 +12,7 @@ module mesh_layers_m
   use mesh_doubling_m, only: doublings_most, LevelsMake, levels_t
   use mesh_m, only: mesh_block_t, mesh_t, MeshSort
   use mesh_rows_m, only: lattice_t, row_even, RowsCount, RowsFill, RowsSides
-  use mesh_stack_m, only: Between, layers_box_t, Misplaced, most_elements, no_thickness, stack_t, StackMake
+  use mesh_stack_m, only: Between, layers_box_t, Misplaced, most_elements, no_thickness, stack_t, StackMake, Unfollowed
   use text_m, only: Str
   implicit none
   private
@@ -32,6 +32,7 @@ contains
     type(stack_t) :: stack
     type(levels_t) :: levels
     type(lattice_t) :: lattice
+    character(:), allocatable :: unfollowed_words
     integer :: moved
     call Choose(table, box, stack, levels, error)
     if (allocated(error)) return
@@ -46,6 +47,8 @@ contains
     call Media(table, stack, levels, lattice, mesh, moved)
     call RowsSides(lattice, mesh)
     words = InWords(table, stack, levels, lattice, mesh, moved)
+    unfollowed_words = Unfollowed(table, box, stack)
+    if (unfollowed_words /= '') words = words//'; '//unfollowed_words
     call SortByBlock(mesh)
   end subroutine MeshLayers
 

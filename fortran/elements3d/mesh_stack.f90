@@ -11,9 +11,10 @@ module mesh_stack_m
   use text_m, only: Str
   implicit none
   private
-  public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between, Misplaced
+  public :: layers_box_t, stack_t, StackMake, CountColumns, ElementsIn, Between, Misplaced, Unfollowed
 
   real(dp), parameter, public :: most_elements = 2.0e7_dp !< of a mesh
+  integer, parameter :: looked_at = 200                   !< columns along x and y that Unfollowed looks at
   real(dp), parameter, public :: no_thickness = 1.0e-6_dp !< of the depth of the box: a layer that is nowhere thicker is nowhere
 
   !> A mesh to be made.
@@ -206,7 +207,8 @@ contains
       if (.not. stack%thick(k) > no_thickness*max(1.0_dp, box%bottom - minval(stack%true(:, :, 1)))) then
         call Fail(error, 'table of layers '//table%path//': layer '//table%layer(k)%name//' is nowhere in the box, from x = '// &
                   Str(box%x(1))//' to '//Str(box%x(2))//', y = '//Str(box%y(1))//' to '//Str(box%y(2))//' m and down to '// &
-                  Str(box%bottom)//' m: leave it out, or make mesh_bottom deeper')
+                  Str(box%bottom)//' m: '//Next(k)//' begins nowhere deeper than it: leave it out, or check the order of '// &
+                  'layers and mesh_bottom')
         return
       end if
       if (stack%thick(k)/box%height(k) > most_elements) then
@@ -217,6 +219,15 @@ contains
       stack%least(k) = box%thinnest*stack%thick(k)/stack%rows(k)
     end do
     if (box%sponge > 0) stack%below = max(1, nint(box%sponge*stack%rows(n)/stack%thick(n)))
+
+  contains
+
+    function Next(k) result(words)
+      integer, intent(in) :: k
+      character(:), allocatable :: words
+      words = 'what is below'
+      if (k < size(table%layer)) words = 'layer '//table%layer(k + 1)%name
+    end function Next
   end subroutine Rows
 
   !> Moves surfaces, down first, so that there is room for all rows.
@@ -301,5 +312,83 @@ contains
       end do
     end do
   end function Misplaced
+
+  !> How far surfaces lie at most from what the nodes of elements make of them [m], relative to the height of elements there, in
+  !> words that name the worst; '' where that is little. Four points of a column are looked at, of many columns some.
+  function Unfollowed(table, box, stack) result(words)
+    type(layer_table_t), intent(in) :: table
+    type(layers_box_t), intent(in) :: box
+    type(stack_t), intent(in) :: stack
+    character(:), allocatable :: words
+    real(dp), parameter :: little = 0.05_dp, part(2, 4) = reshape([0.29_dp, 0.41_dp, 0.71_dp, 0.59_dp, 0.5_dp, 0.13_dp, 0.17_dp, &
+                                                                   0.83_dp], [2, 4])
+    real(dp) :: off, worst, at(2)
+    integer :: i, j, k, p, step(2)
+    words = ''
+    worst = little
+    step = 1 + [stack%x%columns, stack%y%columns]/looked_at
+    do j = 0, stack%y%columns - 1, step(2)
+      do i = 0, stack%x%columns - 1, step(1)
+        do p = 1, size(part, 2)
+          at = [Inside(stack%x, i, part(1, p), Between(box)), Inside(stack%y, j, part(2, p), Between(box))]
+          call Beside(at, [i, j], part(:, p), k, off)
+          if (off <= worst) cycle
+          worst = off
+          words = 'between nodes the upper side of '//table%layer(k)%name//' lies up to '//Str(off*box%height(k), 3)// &
+                  ' m from the mesh, at '//Place(at(1), at(2))//', where elements are up to '//Str(box%height(k), 4)//' m high'
+        end do
+      end do
+    end do
+
+  contains
+
+    !> The layer whose upper side is off most at a place, relative to the height of its elements.
+    subroutine Beside(at, column, part, worst, off)
+      real(dp), intent(in) :: at(2), part(2)
+      integer, intent(in) :: column(2)
+      integer, intent(out) :: worst
+      real(dp), intent(out) :: off
+      real(dp) :: z(1, 1, size(stack%rows) + 1), between_nodes
+      integer :: k, n(2)
+      logical :: ok
+      character(:), allocatable :: why
+      off = 0
+      worst = 1
+      z = box%bottom
+      do k = 1, size(stack%rows)
+        call SurfaceAt(table%layer(k)%top, at(1), at(2), z(1, 1, k), ok, why)
+        if (.not. ok) return
+      end do
+      call Cut(box%fluid, z)
+      n = column*Between(box)
+      do k = 1, size(stack%rows)
+        associate (nodes => stack%true(n(1):n(1) + Between(box), n(2):n(2) + Between(box), k))
+          between_nodes = dot_product(Weights(part(1)), matmul(nodes, Weights(part(2))))
+        end associate
+        if (abs(z(1, 1, k) - between_nodes)/box%height(k) <= off) cycle
+        off = abs(z(1, 1, k) - between_nodes)/box%height(k)
+        worst = k
+      end do
+    end subroutine Beside
+
+    !> Of the two or three nodes along a side of an element, for a place between them, 0 .. 1.
+    pure function Weights(t) result(w)
+      real(dp), intent(in) :: t
+      real(dp), allocatable :: w(:)
+      if (box%per == 8) then
+        w = [1 - t, t]
+      else
+        w = [(1 - t)*(1 - 2*t), 4*t*(1 - t), t*(2*t - 1)]
+      end if
+    end function Weights
+  end function Unfollowed
+
+  !> The place in the box of a point of column i, 0 .. 1 along it.
+  pure real(dp) function Inside(axis, i, t, nodes)
+    type(axis_t), intent(in) :: axis
+    integer, intent(in) :: i, nodes
+    real(dp), intent(in) :: t
+    Inside = (1 - t)*axis%inside(i*nodes) + t*axis%inside((i + 1)*nodes)
+  end function Inside
 
 end module mesh_stack_m

@@ -2,7 +2,7 @@
 module fiofile_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_dim_length, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_get_longs, &
+  use fio_c, only: fio_close, fio_dim_length, fio_get_att_numbers, fio_get_att_text, fio_get_doubles, fio_get_longs, &
                    fio_header_check, fio_open, fio_unstretch, fio_var_dim, fio_var_rank
   use files_m, only: FileHead
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
@@ -161,7 +161,8 @@ contains
     type(fio_t), intent(inout) :: fio
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), allocatable :: record(:)
-    real(dp) :: time(2), grown
+    real(dp) :: time(2), grown(1)
+    integer :: width
     if (allocated(error)) return
     fio%nshots = DimLength(fio, 'shot', error)
     fio%nrec_max = DimLength(fio, 'receiver', error)
@@ -170,7 +171,8 @@ contains
     fio%y_used = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
     fio%navigation = FioAttribute(fio, 'navigation_hash')
     fio%grown = 0
-    if (fio_get_att_number(fio%handle, CString(''), CString('grown'), grown) == 1) fio%grown = Whole(grown, 0, huge(1))
+    if (fio_get_att_numbers(fio%handle, CString(''), CString('grown'), 1, grown, width) == 1) &
+      fio%grown = Whole(grown(1), 0, huge(1))
     call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))

@@ -5,7 +5,7 @@ module spl_m
   use host_c, only: host_alarm, host_keep_memory, host_nap, posix_exit
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
-  use log_m, only: LogError, LogPrint
+  use log_m, only: LogError, LogPrint, LogWarn
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
@@ -13,6 +13,7 @@ module spl_m
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesLaunched, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
+  use same_start_m, only: SameStart
   use status_m, only: StatusPrint
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
@@ -39,7 +40,7 @@ contains
     type(job_t) :: job
     type(table_t) :: table
     type(error_t), allocatable :: error
-    character(:), allocatable :: settings
+    character(:), allocatable :: settings, warning
     integer :: action, exit_status
     logical :: broken, all_here, json
     call PhysicsIntroduce(physics)
@@ -56,7 +57,9 @@ contains
     if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
       call PhysicsTable(physics, table)
-      call JobFromText(physics, settings, job, table, error)
+      call SameStart(role, physics%program//' '//VersionText(), DeckCommandLine(), warning, error)
+      if (role%master .and. warning /= '') call LogWarn(warning)
+      if (.not. allocated(error)) call JobFromText(physics, settings, job, table, error)
       if (allocated(error)) then
         continue
       else if (job%group == 0 .and. action == DO_RUN) then     ! found when rank 0 knows the shots

@@ -13,11 +13,11 @@ module finite_fault_netcdf_m
   use checked_m, only: Between, Unpacked, Whole
   use error_m, only: error_t, Fail, FailFromC
   use finite_fault_m, only: finite_fault_t, FaultBegin, FaultDone, FaultRead, FaultTake, fault_points
-  use fio_c, only: fio_close, fio_get_att_number, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, fio_var_type
+  use fio_c, only: fio_close, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, fio_var_type
   use moment_tensor_m, only: MomentTensor
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8, sp
-  use netcdf_variable_m, only: NetcdfText
+  use netcdf_variable_m, only: packing_t, NetcdfMissing, NetcdfPacking, NetcdfText, NetcdfWhyMissing
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -277,29 +277,32 @@ contains
     integer(i8), intent(in) :: start(:), count(:)
     real(dp), intent(out) :: a(:)
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: scale, offset, fill
+    type(packing_t) :: p
     integer :: i
     a = 0
     if (allocated(error)) return
     call FailFromC(fio_get_doubles(file, CString(name), start, count, a), error)
     if (allocated(error)) return
-    if (fio_get_att_number(file, CString(name), CString('scale_factor'), scale) == 0) scale = 1
-    if (fio_get_att_number(file, CString(name), CString('add_offset'), offset) == 0) offset = 0
-    if (fio_get_att_number(file, CString(name), CString('_FillValue'), fill) == 0) fill = huge(fill)
+    call NetcdfPacking(file, begin, name, p, error)
+    if (allocated(error)) return
     do i = 1, size(a)
-      if (a(i) /= fill .and. Between(Unpacked(a(i), scale, offset), -largest, largest)) cycle
+      if (NetcdfMissing(a(i), p)) then
+        call Fail(error, begin//'number '//Str(i)//' of '//name//NetcdfWhyMissing(a(i), p))
+        return
+      end if
+      if (Between(Unpacked(a(i), p%scale, p%offset), -largest, largest)) cycle
       call Fail(error, begin//'number '//Str(i)//' of '//name//' is '//Str(a(i))//Packing()//', must be there and below 1e30: '// &
                 'fill the hole')
       return
     end do
-    a = Unpacked(a, scale, offset)
+    a = Unpacked(a, p%scale, p%offset)
 
   contains
 
     function Packing() result(s)
       character(:), allocatable :: s
       s = ''
-      if (scale /= 1 .or. offset /= 0) s = ' (times '//Str(scale)//', plus '//Str(offset)//')'
+      if (p%scale /= 1 .or. p%offset /= 0) s = ' (times '//Str(p%scale)//', plus '//Str(p%offset)//')'
     end function Packing
 
   end subroutine Numbers

@@ -21,6 +21,8 @@ program t301_model_netcdf
     real(dp), allocatable :: xs(:), zs(:), a(:, :)   !< a(nx, nz)
     real(dp) :: scale = 1, offset = 0, fill = 0, x_scale = 1, x_offset = 0
     character(8) :: unsigned = ''
+    character(16) :: attribute = '', attribute_type = 'double'    !< one more of the variable: numbers
+    real(dp), allocatable :: numbers(:)
     logical :: coordinates = .true.
   end type file_t
 
@@ -37,6 +39,7 @@ program t301_model_netcdf
   call BadFiles()
   call BadAxes()
   call BadValues()
+  call Missing()
   call Done()
 
 contains
@@ -62,6 +65,7 @@ contains
     if (f%scale /= 1) call FioNumbers(h, trim(f%var), 'scale_factor', 'double', [f%scale], e)
     if (f%offset /= 0) call FioNumbers(h, trim(f%var), 'add_offset', 'double', [f%offset], e)
     if (f%fill /= 0) call FioNumbers(h, trim(f%var), '_FillValue', trim(f%type), [f%fill], e)
+    if (f%attribute /= '') call FioNumbers(h, trim(f%var), trim(f%attribute), trim(f%attribute_type), f%numbers, e)
     if (f%unsigned /= '') call FioText(h, trim(f%var), '_Unsigned', trim(f%unsigned), e)
     if (f%coordinates) then
       call Coordinate(h, f%x, f%x_units, f%x_axis, '', '', e)
@@ -307,5 +311,71 @@ contains
     f%a(1, 1) = 16000
     call Refused('sample (1, 1) of (6, 4) at x = -37.5 m, z = 0 m is 16000 m/s, must be 50 .. 15000 m/s', 'too fast')
   end subroutine BadValues
+
+  !> Numbers that attributes call missing ones, as the conventions of NetCDF have it.
+  subroutine Missing()
+    character(*), parameter :: hole = 'sample (2, 3) at x = -25 m, z = 20 m of vp is missing'
+    call Fresh()
+    f%a(2, 3) = 3000
+    call With('valid_range', [1500.0_dp, 2500.0_dp])
+    call Refused(hole//': the file holds 3000 there, beyond its valid_range, 1500 .. 2500', 'a value beyond valid_range')
+    call With('valid_min', [minval(vp) + 1])
+    call Refused('beyond its valid_min 1611', 'a value below valid_min')
+    call With('valid_max', [maxval(vp)])
+    call Reads('values up to valid_max')
+    f%type = 'float'
+    f%units = 'km/s'
+    f%a = vp/1000
+    call With('valid_max', [maxval(vp)/1000])
+    call Reads('the same in single precision, valid_max in double')
+    call Pack()
+    f%a(2, 3) = 6000
+    call With('valid_range', [0.0_dp, 5000.0_dp], 'int')
+    call Refused('the file holds 6000 there, beyond its valid_range, 0 .. 5000', 'a packed value beyond a packed valid_range')
+    call Pack()
+    call With('valid_range', [minval(vp), maxval(vp)])
+    call Reads('a valid_range of unpacked values around packed ones')
+    call Pack()
+    f%scale = -f%scale
+    f%a = -f%a
+    call With('valid_range', [minval(vp), maxval(vp)])
+    call Reads('the same, scale_factor below 0')
+    call Pack()
+    f%a(2, 3) = 6000
+    call With('valid_range', [minval(vp), maxval(vp)])
+    call Refused('the file holds 6000 there, beyond its valid_range, 1610', 'a packed value beyond an unpacked valid_range')
+    f%type = 'float'
+    f%units = 'km/s'
+    f%a = vp/1000
+    f%a(2, 3) = 1.9_dp
+    call With('missing_value', [1.7_dp, 1.9_dp])
+    call Refused(hole//' (fill value 1.9', 'the second of two missing_values, which are in double, in single precision')
+    call Pack()
+    f%a(2, 3) = -2147483647
+    f%offset = 1.0e9_dp
+    call Refused(hole//' (fill value -2.14748e9', 'what nobody wrote')
+    call With('valid_range', [1500.0_dp])
+    call Refused('the attribute valid_range of vp is 1 number, must be 2 of them', 'half a valid_range')
+    call With('scale_factor', [1.0_dp, 2.0_dp])
+    call Refused('the attribute scale_factor of vp is 2 numbers, must be 1 of them', 'two scale factors')
+  end subroutine Missing
+
+  subroutine With(name, numbers, type)
+    character(*), intent(in) :: name
+    real(dp), intent(in) :: numbers(:)
+    character(*), intent(in), optional :: type
+    f%attribute = name
+    f%numbers = numbers
+    f%attribute_type = 'double'
+    if (present(type)) f%attribute_type = type
+  end subroutine With
+
+  !> Integers: half a metre a second each, from 100 m/s on.
+  subroutine Pack()
+    f%type = 'int'
+    f%scale = 0.5_dp
+    f%offset = 100
+    f%a = (vp - 100)/0.5_dp
+  end subroutine Pack
 
 end program t301_model_netcdf

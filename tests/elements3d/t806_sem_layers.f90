@@ -229,6 +229,13 @@ contains
     call Claim(index(words, 'contacts lie up to 14 m from') > 0, 'it is told how far contacts are misplaced')
     call Make('soil 0;rock 30+0.16*x', 100.0_dp, 0, mesh, words, thinnest=0.08_dp)
     call Claim(index(words, 'contacts') == 0, 'with thinner rows they are not')
+    call Claim(index(words, 'between nodes') == 0, 'nor are planes between nodes')
+    call Make('soil 20*sin(x/10);rock 500', 100.0_dp, 0, mesh, words)
+    call Claim(index(words, 'between nodes the upper side of soil lies up to 3') > 0, 'topography finer than elements is told of: '//words)
+    call Make('soil 0;rock 500+50*cos(x/200)', 100.0_dp, 0, mesh, words)
+    call Claim(index(words, 'between nodes the upper side of rock lies up to 6') > 0, 'the sag of a straight side too: '//words)
+    call Make('soil 0;rock 500+50*cos(x/200)', 100.0_dp, 0, mesh, words, per=27)
+    call Claim(index(words, 'between nodes') == 0, 'not of a curved one, which follows it')
   end subroutine Lake
 
   subroutine Grids()
@@ -281,6 +288,7 @@ contains
     call Bad('soil 0 -5', 100.0_dp, "'-5' is no height of elements")
     call Bad('soil 0 100 200', 100.0_dp, 'has more than a name')
     call Bad('soil 0;rock 2000', 100.0_dp, 'layer rock is nowhere in the box')
+    call Bad('soil 0;clay 300;rock 200', 100.0_dp, 'm: layer rock begins nowhere deeper than it')
     call Bad('soil 990-0.495*x', 20.0_dp, 'from the ground to the bottom')
     call Bad('soil 0', 1e-3_dp, 'are possible: use larger elements')
     call Make('soil 0;clay 999.99999;rock 1000-1e-7*x', 100.0_dp, 0, mesh, words)

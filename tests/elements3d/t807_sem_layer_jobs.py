@@ -106,6 +106,47 @@ at = vp[tuple(np.clip(((middle[:, a] - c[0]) / 20 + 0.5).astype(int), 0, len(c) 
 off = np.mean(at != of)
 claim(off <= 0.05 and (vp == 0).any(), f"cells of 20 m have the medium of the element that they lie in: {100 * off:.2g} % do not, at most 5 %")
 
+# Names with blanks, a text grid as editors under Windows save it, heights by standard name, x by its attribute.
+
+
+def cells(layers, output):
+    r = subprocess.run([TOOLS / "spl-model", "layers", layers, "--materials", "lake.materials", "--x", "0", "900", "--y", "0", "800", "--z",
+                        "-60", "700", "--spacing", "20", "-o", output], capture_output=True, text=True)
+    if r.returncode:
+        return None, r.stderr.strip()
+    with Dataset(output) as f:
+        return f["vp"][...].filled(), ""
+
+
+def turned(path):
+    """The basement as heights on (easting, northing), which attributes tell."""
+    with Dataset("floor.nc") as a, Dataset(path, "w", format="NETCDF3_64BIT_DATA") as b:
+        for name, old in (("e", "x"), ("n", "y")):
+            b.createDimension(name, len(a.dimensions[old]))
+            axis = b.createVariable(name, "f8", (name,))
+            axis.units, axis.axis = "km", old.upper()
+            axis[:] = a[old][:]
+        h = b.createVariable("ground", "f4", ("e", "n"))
+        h.units, h.standard_name = "m", "altitude"
+        h[:] = -a["basement"][:].T
+
+
+with Dataset("floor.nc") as f:
+    rows = [f"{1000 * x:.1f} {1000 * y:.1f} {f['basement'][j, i]:.4f}" for j, y in enumerate(f["y"][:]) for i, x in enumerate(f["x"][:])]
+Path("the basin").mkdir()
+Path("the basin/fl\u00f6or.xyz").write_bytes(b"\xef\xbb\xbf# x y depth\r\n" + "\r\n".join(rows).encode())
+turned("turned.nc")
+for what, grid_name in (("a text grid of a name with blanks", '"the basin/fl\u00f6or.xyz"'), ("heights on turned axes", "turned.nc")):
+    Path("odd.layers").write_text(LAYERS.replace("floor.nc", grid_name))
+    found, why = cells("odd.layers", "odd.nc")
+    mesh_too = run("mesh", *words(layers="odd.layers", mesh_out="odd.exo", overwrite="y"))
+    claim(found is not None and np.mean(found != vp) < 1e-4 and mesh_too.returncode == 0,
+          f"spl-model and SplSemmod take {what} {why} {mesh_too.stderr[-300:]}")
+    Path("odd.nc").unlink(missing_ok=True)
+Path("bad.xyz").write_text("0 0 1\n0 one 2\n")
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "bad.xyz"))
+claim(cells("odd.layers", "odd.nc")[1].endswith("bad.xyz, line 2: must hold x, y and depth [m]"), "a line of a grid that is none is named")
+
 # --- refused --------------------------------------------------------------------------------------------------------------
 
 refused("no layers", "layers=FILE", layers=None)
@@ -124,6 +165,11 @@ claim(Path("kept.nc").read_bytes() == Path("floor.nc").read_bytes(), "it stays")
 grid("hole.nc", fill=True)
 Path("hole.layers").write_text(LAYERS.replace("floor.nc", "hole.nc"))
 refused("a grid with a hole", "hole.nc", "missing", layers="hole.layers")
+grid("hole.nc")
+with Dataset("hole.nc", "a") as f:
+    f["basement"].valid_max = np.float32(430)
+refused("a grid with a depth beyond its valid range", "hole.nc", "point 10 of row 1 of basement is missing", "431", "valid_max 430",
+        layers="hole.layers")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "350+sine(x)"))
 refused("an unknown function", "line 3", "'sine' is unknown", layers="odd.layers")
 

@@ -105,7 +105,7 @@ def dies(rank, barrier, inside):
     return not hung, "dies here" in job.said(), count(job.output, "done"), took
 
 
-BARRIERS, NEVER = range(1, 6), 99
+BARRIERS, NEVER = range(1, 7), 99
 cases = [(rank, barrier, inside) for rank in (0, 2) for barrier in BARRIERS for inside in (0, 1)]
 calm = [(3, NEVER, 0), (3, NEVER, 1)]
 with ThreadPoolExecutor(8) as pool:

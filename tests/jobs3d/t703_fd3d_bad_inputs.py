@@ -127,6 +127,14 @@ refused("receivers in the air", "5 receiver(s), the first of them channel 1", "s
         keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=12.3 y=341.7\n"
         "shots first_record=11 n=1 x0=253.3 dx=31.1 z=111.7 y=312.3 spread=cable\n", **V)
 volume()
+with Dataset("m.nc", "a") as f:
+    f["rho"].valid_range = np.array([900, 2000], "f4")
+refused("a density beyond its valid range", "of rho is missing", "the file holds 2200 there", "valid_range, 900 .. 2000", **V)
+volume()
+with Dataset("m.nc", "a") as f:
+    f["vs"].scale_factor = "2"
+refused("a packing in words", "attribute scale_factor of vs is '2', a text", "correct it", **V)
+volume()
 refused("a model smaller than the survey", "lies outside the model, x = 0 .. 960", "larger model",
         keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 1200 100 cable y=300\n", **V)
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from check import claim, done
-from minisurvey import command, contents, differences, make, run, statuses, write_keymap
+from minisurvey import PROGRAM, command, contents, differences, make, run, statuses, write_keymap
 
 make(shots=6)
 for ranks in (1, 2, 5, 9):
@@ -23,6 +23,15 @@ claim(any(bytes(contents("r1.nc")[0]["pressure"])), "the traces are not all zero
 
 r = run("par=job.par", "output=r5.nc", ranks=5)
 claim(r.returncode == 0 and "6 shots are done already" in r.stderr, "nothing left to do: exit status 0 and it says so")
+
+write_keymap(shots=1)
+words = ("par=job.par", "output=mixed.nc")
+r = run(*words, ":", "-n", "1", str(PROGRAM), *words, "threads=2", ranks=2)
+claim(r.returncode == 0 and statuses("mixed.nc") == [1] and "rank 2 was started with other words than rank 0, whose words hold" in r.stderr,
+      f"a rank of other words is told of: {r.stderr[:300]}")
+r = run(*words, "overwrite=y", ":", "-n", "1", str(PROGRAM.with_name("SplFd3dmod")), *words, ranks=2)
+claim(r.returncode == 1 and "rank 2 runs another program" in r.stderr and statuses("mixed.nc") == [1],
+      f"a rank of another program is refused, on all ranks: exit status {r.returncode} {r.stderr[:300]}")
 
 write_keymap(shots=1)
 r = run("par=job.par", "output=one.nc", ranks=4)

@@ -114,6 +114,10 @@ for what, words, text in (("an empty file", "holds no", "\n"), ("no head", "begi
                           ("two sources", "--event", cmt() + cmt()), ("a wrong date", "date", cmt(head=HEAD.replace(" 4  6 ", "14  6 ")))):
     put("BAD", text)
     tool.refused(words, what, "specfem", "BAD", "STATIONS", "-o", "bad.keymap")
+Path("CMT8").write_bytes(b"\xef\xbb\xbf" + Path("CMTSOLUTION").read_bytes().replace(b"\n", b"\r\n"))
+Path("S8").write_bytes(b"\xef\xbb\xbf" + Path("STATIONS").read_bytes().replace(b"\n", b"\r\n"))
+tool.fine("files as editors under Windows save them", "specfem", "CMT8", "S8", "-o", "eight.keymap")
+claim(keymap.read_map("eight.keymap")[0].sx == 300.0 and deck("eight.par") == {**deck("quake.par"), "keymap": "eight.keymap"}, "are the same")
 put("BAD", cmt() + cmt(lat=410.0))
 tool.fine("the second of two sources", "specfem", "BAD", "STATIONS", "-o", "two.keymap", "--event", "2")
 claim(keymap.read_map("two.keymap")[0].sy == 410.0, "is that source")

@@ -5,7 +5,8 @@ import os
 
 import numpy as np
 
-from spltools.cli import check_input, check_output, fail, new_dataset, number, say
+from spltools.cli import check_output, fail, new_dataset, number, say
+from spltools.geometry.mapline import number_of, read_lines
 from spltools.netcdf import open_dataset
 
 FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'tanh': np.tanh, 'exp': np.exp, 'log': np.log,
@@ -27,16 +28,8 @@ def options(verbs, output_options):
 
 
 def words_of(path):
-    check_input(path)
-    with open(path) as f:
-        lines = [(n, line.replace('"', "'").split('#')[0]) for n, line in enumerate(f, 1)]
-    return [(n, quoted(line)) for n, line in lines if line.strip()]
-
-
-def quoted(line):
-    """Words of a line; blanks within quotes are left out."""
-    parts = line.split("'")
-    return ''.join(p.replace(' ', '') if i % 2 else p for i, p in enumerate(parts)).split()
+    """[(number, words)] of the lines of a text; what stands in quotes is a word."""
+    return [(line.number, [line.first, *line.rest()]) for line in read_lines(path, None)]
 
 
 def surface(word, x, y, where):
@@ -44,14 +37,13 @@ def surface(word, x, y, where):
     sign = 1.0
     if word.lower().startswith('up:'):
         sign, word = -1.0, word[3:]
-    try:
-        return sign * np.full(x.shape, float(word))
-    except ValueError:
-        pass
+    depth = number_of(word)
+    if depth is not None:
+        return sign * np.full(x.shape, depth)
     if os.path.isfile(word):
         return sign * grid(word, x, y, where)
     try:
-        tree = ast.parse(word.lower().replace('^', '**'), mode='eval')
+        tree = ast.parse(word.strip().lower().replace('^', '**'), mode='eval')
         return sign * (value(tree.body, {'x': x, 'y': y, 'pi': np.pi}) + np.zeros(x.shape))
     except (SyntaxError, LookupError, TypeError, ValueError, RecursionError):
         fail(f"{where}: '{word[:60]}' is no depth, no file that is there, and no formula of x and y")
@@ -83,12 +75,17 @@ def grid(path, x, y, where):
             v = found[0]
             gy, gx = (metres(file[d]) * np.asarray(file[d][:], float) for d in v.dimensions)
             z = metres(v) * np.ma.filled(v[:].astype(float), np.nan)
-            if str(getattr(v, 'positive', '')).lower() == 'up':
+            if points_up(v):
                 z = -z
-            if v.dimensions[0].lower().startswith('x'):
+            if is_x_axis(file, v.dimensions[0]):
                 gx, gy, z = gy, gx, z.T
     else:
-        points = np.loadtxt(path, ndmin=2)
+        lines = words_of(path)
+        points = [[number_of(word) for word in words] for _, words in lines]
+        for (n, _), point in zip(lines, points):
+            if len(point) != 3 or None in point:
+                fail(f'{path}, line {n}: must hold x, y and depth [m]')
+        points = np.array(points, float).reshape(-1, 3)
         gx, gy = np.unique(points[:, 0]), np.unique(points[:, 1])
         z = np.full((len(gy), len(gx)), np.nan)
         z[np.searchsorted(gy, points[:, 1]), np.searchsorted(gx, points[:, 0])] = points[:, 2]
@@ -102,6 +99,23 @@ def grid(path, x, y, where):
     return (1 - q) * ((1 - p) * z[j, i] + p * z[j, i + 1]) + q * ((1 - p) * z[j + 1, i] + p * z[j + 1, i + 1])
 
 
+def points_up(variable):
+    """Whether its numbers are heights, as netcdf_axes.f90 tells it."""
+    positive, name = (str(getattr(variable, key, '')).lower() for key in ('positive', 'standard_name'))
+    return positive == 'up' or name in ('height', 'altitude')
+
+
+def is_x_axis(file, dimension):
+    """Whether a dimension of a grid is x, as netcdf_axes.f90 tells it."""
+    variable = file.variables.get(dimension)
+    axis = str(getattr(variable, 'axis', '')).lower()
+    if axis in ('x', 'y'):
+        return axis == 'x'
+    if str(getattr(variable, 'standard_name', '')).lower() in ('projection_x_coordinate', 'distance'):
+        return True
+    return dimension.lower() in ('x', 'distance', 'offset', 'easting', 'inline')
+
+
 def metres(variable):
     return 1000.0 if str(getattr(variable, 'units', 'm')).lower().startswith(('km', 'kilomet')) else 1.0
 
@@ -113,11 +127,8 @@ def media_of(path, names):
         fail(f'{path}: a line of column names is not understood here: give vp vs rho and, where layers attenuate, Qp Qs')
     media = {}
     for name in names:
-        try:
-            media[name] = [float(w) for w in table.get(name, table.get('*', ()))]
-        except ValueError:
-            media[name] = []
-        if len(media[name]) not in (3, 5):
+        media[name] = [number_of(w) for w in table.get(name, table.get('*', ()))]
+        if len(media[name]) not in (3, 5) or None in media[name]:
             fail(f'{path}: layer {name} needs vp vs rho and, where it attenuates, Qp Qs')
     return media
 

@@ -159,7 +159,7 @@ def read_stations(path):
 
 def _lines(path):
     check_input(path)
-    with open(path, encoding='utf-8', errors='replace') as file:
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
         text = file.read()
     if '\0' in text:
         fail(f'{path} is not plain text; is this the right file?')
