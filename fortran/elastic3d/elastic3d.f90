@@ -25,7 +25,7 @@ module elastic3d_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault
-  use stairs_m, only: SeabedWarn, StairsWarn
+  use stairs_m, only: FloorStairsWarn, SeabedWarn, StairsWarn
   use stress_contacts_m, only: StressContacts, StressContactsSay
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t
@@ -358,6 +358,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       call StairsWarn(self%earth, scheme)
+      call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &

@@ -22,12 +22,15 @@ module floor3d_m
 contains
 
   !> Largest relative L2 of pressures in water and of motion in rock (vp, vs, rho), the sea floor `place` of a cell below a face, or
-  !> not `inside` the cell but on the nearest face; `fastest`: of the whole model, for the time step.
-  function FloorMisfits(medium, points, place, inside, half_length, fastest) result(m)
+  !> not `inside` the cell but on the nearest face; `fastest`: of the whole model, for the time step. `dip`: the sea floor descends
+  !> along x by so much [rad], through the foot of the source, source and receivers are as far from it as from a flat one, and
+  !> motion is along and across it.
+  function FloorMisfits(medium, points, place, inside, half_length, fastest, dip) result(m)
     real(dp), intent(in) :: medium(3), points, place, fastest
     logical, intent(in) :: inside
     integer, intent(in) :: half_length
-    real(dp) :: m(2), x(3), fpeak, t0, floor_z
+    real(dp), intent(in), optional :: dip
+    real(dp) :: m(2), along(3), down(3), foot(3), x(3), fpeak, t0
     real(dp), allocatable :: exact(:, :)
     real(sp), allocatable :: traces(:, :)
     type(scene3d_t) :: s
@@ -36,10 +39,15 @@ contains
     call Scene3dNew(s, n, h, half_length, fastest, 0.5_dp*fastest, medium(3), 0.99_dp)
     call Scene3dMedium(s, [1, 1, 1], n, medium(1), medium(2), medium(3))
     s%cpml = medium(1)
-    call Layers(s, medium, place, inside, fastest)
+    along = [1.0_dp, 0.0_dp, 0.0_dp]
+    if (present(dip)) along = [cos(dip), 0.0_dp, sin(dip)]
+    down = [-along(3), 0.0_dp, along(1)]
+    foot = [20.3_dp*h, 1.5_dp*h, (water + place)*h]
+    do i = 1, n(1)
+      call Column(s, i, medium, foot(3)/h + along(3)/along(1)*(i - 0.5_dp - foot(1)/h), inside, .not. present(dip), fastest)
+    end do
     fpeak = min(c, medium(2))/(points*h)/2.5_dp
     t0 = 1.2_dp/fpeak
-    floor_z = (water + place)*h
     s%grid%side(3:4) = side_periodic
     s%width = [12, 12, 0, 0, 12, 12]
     s%fpeak = fpeak
@@ -47,15 +55,16 @@ contains
     allocate (s%q(1, s%nt))
     s%q(1, :) = [(real(Ricker((i - 0.5_dp)*s%grid%dt, fpeak, t0), sp), i=1, s%nt)]
     do j = 1, n(2)
-      x = [20.3_dp*h, (j - 0.5_dp)*h, floor_z - up(1)]
+      x = foot - up(1)*down
+      x(2) = (j - 0.5_dp)*h
       call Fd3dMoment(s%source, s%grid, x, rho1*c**2*h*[1, 1, 1, 0, 0, 0], 1, error)
     end do
     do i = 1, size(away)
-      call Fd3dPressure(s%receivers, s%grid, [x(1) + away(i), 1.5_dp*h, floor_z - up(2)], error)
+      call Fd3dPressure(s%receivers, s%grid, foot + away(i)*along - up(2)*down, error)
     end do
     do i = 1, size(motion)
-      call Fd3dRecord(s%receivers, s%grid, [x(1) + motion(i), 1.5_dp*h, floor_z + deep], field_vx, error)
-      call Fd3dRecord(s%receivers, s%grid, [x(1) + motion(i), 1.5_dp*h, floor_z + deep], field_vz, error)
+      call Fd3dRecord(s%receivers, s%grid, foot + motion(i)*along + deep*down, field_vx, error)
+      call Fd3dRecord(s%receivers, s%grid, foot + motion(i)*along + deep*down, field_vz, error)
     end do
     call Scene3dTraces(s, 'cpu', traces, error)
     if (allocated(error)) call ClaimFine(error, 'water over rock')
@@ -63,30 +72,38 @@ contains
     if (allocated(error)) return
     call Exactly(medium, fpeak, t0, s%nt, s%grid%dt, exact)
     np = size(away)
+    do i = np + 1, size(traces, 2), 2
+      traces(:, i:i + 1) = matmul(traces(:, i:i + 1), real(reshape([along([1, 3]), down([1, 3])], [2, 2]), sp))
+    end do
     m(1) = maxval([(norm2(traces(:, i) - exact(:, i))/norm2(exact(:, i)), i=1, np)])
     m(2) = maxval([(norm2(traces(:, i:i + 1) - exact(:, i:i + 1))/norm2(exact(:, i:i + 1)), i=np + 1, size(exact, 2), 2)])
   end function FloorMisfits
 
-  !> Water over rock; the floor inside a cell, or on the nearest face.
-  subroutine Layers(s, medium, place, inside, fastest)
+  !> Water over rock in the cells i of x, the sea floor at z [cells] in it, or on the nearest face.
+  subroutine Column(s, i, medium, z, inside, flat, fastest)
     type(scene3d_t), intent(inout) :: s
-    real(dp), intent(in) :: medium(3), place, fastest
-    logical, intent(in) :: inside
+    integer, intent(in) :: i
+    real(dp), intent(in) :: medium(3), z, fastest
+    logical, intent(in) :: inside, flat
     real(sp) :: cells(medium_parts, -3:1)
-    integer :: k, face
+    integer :: k, face, top
+    top = merge(floor(z), nint(z), inside)
     cells = 0
     cells(1, :-1) = real(c, sp)
     cells(3, :-1) = real(rho1, sp)
     cells(:3, 0) = real(medium, sp)
     cells(:3, 1) = real(medium, sp)
-    if (place > 0.5_dp) cells(:, 0) = cells(:, -1)
-    if (inside .and. place > 0) call FloorCells(cells, place, .true., fastest, 2.0_dp, face)
-    call Scene3dMedium(s, [1, 1, 1], [n(1), n(2), water], c, 0.0_dp, rho1)
+    if (inside .and. z > top) then
+      if (z - top > 0.5_dp) cells(:, 0) = cells(:, -1)
+      call FloorCells(cells, z - top, flat, fastest, 2.0_dp, face)
+    end if
+    call Scene3dMedium(s, [i, 1, 1], [i, n(2), top], c, 0.0_dp, rho1)
+    call Scene3dMedium(s, [i, 1, top + 1], [i, n(2), n(3)], medium(1), medium(2), medium(3))
     do k = -3, 1
-      call Scene3dMedium(s, [1, 1, water + k + 1], [n(1), n(2), water + k + 1], real(cells(1, k), dp), real(cells(2, k), dp), &
+      call Scene3dMedium(s, [i, 1, top + k + 1], [i, n(2), top + k + 1], real(cells(1, k), dp), real(cells(2, k), dp), &
                          real(cells(3, k), dp))
     end do
-  end subroutine Layers
+  end subroutine Column
 
   subroutine Exactly(medium, fpeak, t0, nt, dt, exact)
     real(dp), intent(in) :: medium(3), fpeak, t0, dt

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """A sea floor with steps in layers of PML is told of before a record long enough for what grows there, by plan and run in the same
 words; with layer_differences=auto differences along layers are narrow there, as plan, log and output say. Neither where the floor is
-level, the half-length 1 or the layers a sponge; the bits are then those of full differences, which nobody need ask for."""
+level, the half-length 1 or the layers a sponge; the bits are then those of full differences, which nobody need ask for. How far off
+such a floor makes waves is told below 20 points per wavelength."""
 import os
+import re
 
 import numpy as np
 from netCDF4 import Dataset
@@ -59,6 +61,11 @@ told = all(word in "".join(plan) for word in ("tenfold in 667 steps", "more than
 claim(len(plan) == 1 and told and not narrow, f"full: {plan} {r.stderr[-200:]}")
 words, narrow, r = said(tmax=5.1, layer_differences="full")
 claim(words[:1] == plan and r.returncode == 0, f"run says the same, exit status {r.returncode} {r.stderr[-200:] if r.returncode else ''}")
+told = [line for line in r.stdout.splitlines() + r.stderr.splitlines() if "the sea floor is made of stairs" in line]
+points = float(re.search(r"grid .* ([\d.]+) points per shortest wavelength", r.stdout + r.stderr)[1])
+claim(len(told) == 1 and f"at {points:.3g} points" in told[0] and f"a spacing of {points * H / 20:.3g} m" in told[0], f"stairs: {told}")
+words, narrow, r = said("plan", tmax=0.4, fpeak=1.7 * points / 20.5)
+claim("stairs of cells" not in r.stdout + r.stderr and r.returncode == 0, f"20.5 points: nothing said of stairs {r.stderr[-200:]}")
 for what, changes in (("half-length 1", {"half_length": 1, "dispersion": "warn"}), ("a sponge", {"absorb": "sponge", "layer_differences": None}),
                       ("full, a record of 2 s", {"tmax": 2, "layer_differences": "full"})):
     words, narrow, r = said("plan", **{"tmax": 7, **changes})
@@ -77,7 +84,7 @@ claim(not same(auto, full) and not narrow and not noted, "nothing said: full, ot
 
 model(7)
 words, narrow, r = said("plan", tmax=7)
-claim(not words and not narrow and r.returncode == 0, f"a level floor: neither {words} {r.stderr[-200:]}")
+claim(not words and not narrow and "stairs" not in r.stdout + r.stderr and r.returncode == 0, f"a level floor: neither {words} {r.stderr[-200:]}")
 auto, narrow, noted, r = modelled()
 full, *_ = modelled(layer_differences="full")
 claim(same(auto, full) and not narrow and not noted, "a level floor: the bits of full differences")
