@@ -49,7 +49,7 @@ contains
     call SemBox(c, mesh)
     call SemPlaces(mesh, x)
     dt = 0.085_dp*min(100.0_dp, across/c%n(1))/c%vp         ! stable to 0.097
-    call SemEngine('cpu', mesh, dt, 2, engine)
+    call SemEngine('cpu', mesh, dt, 1, engine)
     call SpongeRates(mesh, layer, rate)
     rate = rate*real(vs/vp, sp)                             ! as if these waves were P waves
     call engine%damping(rate, error)

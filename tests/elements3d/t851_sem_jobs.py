@@ -28,7 +28,7 @@ def words(**changes):
 
 
 def box(path, seed=3):
-    r = subprocess.run([MESH, "box", "-o", path, "--x", "0", "900", "--y", "0", "800", "--z", "-700", "0", "--elements", "9", "8", "7",
+    r = subprocess.run([MESH, "box", "-o", path, "--x", "0", "700", "--y", "0", "700", "--z", "-700", "0", "--elements", "7", "7", "7",
                         "--shake", "0.1", "--seed", str(seed), "--block", "water:top", "--block", "rock:-300", "--overwrite"],
                        capture_output=True, text=True)
     claim(r.returncode == 0, f"spl-mesh box makes {path} {r.stderr}")
