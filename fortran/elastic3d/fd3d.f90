@@ -7,10 +7,10 @@
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
 !> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90,
-!> fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90) and what travels there (fd3d_swaps.f90).
+!> fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90), what travels there (fd3d_swaps.f90), and memory of a GPU
+!> (fd3d_gpu_memory.f90).
 module fd3d_m
   use anelastic_m, only: memory_coarse2001
-  use checked_m, only: Whole
   use checksum_c, only: checksum_floats
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
@@ -23,7 +23,7 @@ module fd3d_m
   use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
-  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dKernels, Fd3dMemory
+  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dKernels
   use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
@@ -44,9 +44,6 @@ module fd3d_m
   private
   public :: fd3d_t
 
-  integer, parameter :: entries = 1024              !< cells that a source or receiver is spread over, about
-  integer, parameter :: entries_fault = 3072        !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
-  integer, parameter :: entries_hill = 640          !< of the stencil of a map's point on a hill, about
   integer, parameter :: chunk_least = 20, chunk_most = 500   !< steps of a chunk on a GPU
   real(dp), parameter :: chunk_gpu = 5.0e8_dp       !< cell updates of a chunk there: some hundredths of a second
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< cell updates of a chunk on CPU cores: some tenths of a second
@@ -267,6 +264,16 @@ module fd3d_m
       real(dp), contiguous, intent(inout) :: x(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine OverAll
+
+    ! --- fd3d_gpu_memory.f90
+
+    !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces, on each of scheme%ranks ranks at most; 0 on
+    !> CPU cores, huge() where the grid cannot be cut into so many pieces.
+    module real(dp) function need(scheme, window, traces) result(bytes)
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      integer, intent(in) :: traces
+    end function need
   end interface
 
 contains
@@ -511,58 +518,7 @@ contains
     end associate
   end subroutine identify
 
-  ! --- memory --------------------------------------------------------------------------------------------------------------
-
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces, on each of scheme%ranks ranks at most; 0 on CPU
-  !> cores, huge() where the grid cannot be cut into so many pieces.
-  real(dp) function need(scheme, window, traces) result(bytes)
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: traces
-    bytes = 0
-    select type (scheme)
-    type is (scheme3d_t)
-      bytes = Memory(scheme, window, traces)
-    end select
-  end function need
-
-  real(dp) function Memory(scheme, window, traces) result(bytes)
-    type(scheme3d_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: traces
-    type(fd3d_grid_t) :: grid, piece
-    type(cuts_t) :: cuts
-    type(error_t), allocatable :: error
-    real(dp) :: all, points
-    integer :: width(6), pad(3), stencils, p
-    bytes = 0
-    if (.not. fd3d_variants%needs_gpu(scheme%variant)) return
-    call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
-    if (scheme%ranks > 1) call Fd3dCuts(grid, width, scheme%ranks, scheme%own%decomposition, .true., cuts, error)
-    if (allocated(error)) bytes = huge(bytes)
-    if (allocated(error)) return
-    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%own%source%fault%n
-    do p = 1, scheme%ranks
-      piece = grid
-      if (scheme%ranks > 1) piece = Fd3dPiece(grid, width, cuts, p)
-      points = 0
-      if (scheme%own%pgv) points = product((min([window%nx, window%ny], piece%n(:2)) - 1)/scheme%snapshot_step + 1.0_dp)
-      stencils = entries
-      if (scheme%ranks > 1 .or. HasHills(window)) stencils = Whole(points*entries_hill)   ! all ranks find the same memory
-      bytes = max(bytes, Fd3dMemory(scheme%variant, piece, Whole(all), traces, scheme%nt, Whole(points), &
-                                    merge(stencils, 0, scheme%own%pgv)))
-    end do
-  end function Memory
-
-  !> Air makes ground of any shape, as far as the window is known.
-  pure logical function HasHills(window)
-    type(window_t), intent(in) :: window
-    integer, allocatable :: rows(:, :)
-    HasHills = .false.
-    if (.not. (WindowHas(window, 3) .or. WindowHas(window, 5))) return
-    rows = count(window%medium(:, :, :, 3) > 0, dim=3)
-    HasHills = any(rows /= rows(1, 1))
-  end function HasHills
+  ! --- the end -----------------------------------------------------------------------------------------------------------
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)

@@ -5,7 +5,7 @@
 !> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
 !> velocities.
 submodule(fd3d_m) fd3d_films
-  use checked_m, only: Below
+  use checked_m, only: Below, Whole
   use fd3d_engine_m, only: field_vx
   use fd3d_map_m, only: Fd3dMapNew, Fd3dMapShare
   use fd3d_pieces_m, only: Fd3dTouches

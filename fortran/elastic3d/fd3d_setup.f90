@@ -2,6 +2,7 @@
 !> the sources. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_setup
   use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit
+  use checked_m, only: Whole
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic

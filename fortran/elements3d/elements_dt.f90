@@ -176,6 +176,7 @@ contains
     type(elements_t) :: near
     type(contacts_t) :: contacts
     integer, allocatable :: group(:), mine(:), own_points(:), number(:), place(:, :)
+    logical, allocatable :: of_mine(:)
     real(dp), allocatable :: stiffness(:, :), own(:, :), mass(:), part(:, :), slope(:, :, :, :), volume(:, :)
     real(dp) :: push, k(3, in_element)
     integer :: g, c, m, p, t
@@ -183,11 +184,16 @@ contains
     call Pick(elements, group, near)
     call ElementsNumber(near)
     mine = [(findloc(group, members(m), 1), m=1, size(members))]
-    allocate (stiffness(3, near%points), own(3, near%points), mass(near%points), part(3, near%points), source=0.0_dp)
+    allocate (of_mine(near%points), source=.false.)
+    do m = 1, size(mine)
+      of_mine(near%at(:, mine(m))) = .true.
+    end do
+    allocate (own(3, near%points), mass(near%points), part(3, near%points), source=0.0_dp)
+    stiffness = spread(merge(0.0_dp, 1.0_dp, of_mine), 1, 3)
     allocate (slope(3, 3, in_element, size(group)), volume(in_element, size(group)))
     do g = 1, size(group)
       call ElementGeometry(elements%corner(:, :, group(g)), slope(:, :, :, g), volume(:, g))
-      k = Diagonal(elements, group(g), slope(:, :, :, g), volume(:, g))
+      k = Diagonal(elements, group(g), slope(:, :, :, g), volume(:, g), of_mine(near%at(:, g)))
       stiffness(:, near%at(:, g)) = stiffness(:, near%at(:, g)) + k
       if (any(mine == g)) own(:, near%at(:, g)) = own(:, near%at(:, g)) + k
       if (g <= near%solid) then
@@ -196,11 +202,11 @@ contains
         mass(near%at(:, g)) = mass(near%at(:, g)) + volume(:, g)/At(elements%lambda(:, group(g)))
       end if
     end do
-    own_points = pack([(p, p=1, near%points)], own(1, :) > 0)
+    own_points = pack([(p, p=1, near%points)], of_mine)
     allocate (number(near%points), source=0)
     number(own_points) = [(p, p=1, size(own_points))]
     place = reshape([(number(near%at(:, mine(m))), m=1, size(mine))], [in_element, size(mine)])
-    call Touch(elements, group, near, mine, mass, contacts)
+    call Touch(elements, group, near, mine, of_mine, mass, contacts)
     do t = 1, size(shares)
       push = merge(1 + 1/shares(t), 0.0_dp, mine(1) <= near%solid)
       do c = 1, 3
@@ -216,19 +222,15 @@ contains
   end subroutine Highest
 
   !> The contacts of the elements `mine` of a group. mass: of the points of the group.
-  pure subroutine Touch(elements, group, near, mine, mass, contacts)
+  pure subroutine Touch(elements, group, near, mine, of_mine, mass, contacts)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: group(:), mine(:)
     type(elements_t), intent(in) :: near
+    logical, intent(in) :: of_mine(:)                         !< points of `mine`
     real(dp), intent(in) :: mass(:)
     type(contacts_t), intent(out) :: contacts
     real(dp) :: area(3, on_face), total(3, near%points), size_own(near%points), size_all(near%points), fluid(near%points)
-    logical :: of_mine(near%points)
-    integer :: c, i, m, p
-    of_mine = .false.
-    do m = 1, size(mine)
-      of_mine(near%at(:, mine(m))) = .true.
-    end do
+    integer :: c, i, p
     allocate (contacts%wet(near%points), source=.false.)
     allocate (contacts%spring(3, 3, near%points), contacts%whole(3, near%points), source=0.0_dp)
     total = 0
@@ -310,42 +312,51 @@ contains
     end do
   end subroutine Pick
 
-  !> The diagonal of the stiffness of an element, (3, 125); of a fluid all three components are the same.
-  pure function Diagonal(elements, e, slope, volume) result(k)
+  !> The diagonal of the stiffness of an element, (3, 125), at the points wanted; of a fluid all three components are the same.
+  pure function Diagonal(elements, e, slope, volume, wanted) result(k)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element)
+    logical, intent(in) :: wanted(in_element)
     real(dp) :: k(3, in_element)
-    real(dp) :: g(3), first, second, constants(6, 6), more(3, 3)
-    integer :: p, q, a, l, at(3), m, c
+    integer, parameter :: step(3) = [1, along, along**2]
+    real(dp) :: first(in_element), second(in_element), constants(6, 6)
+    integer :: p, a, l, n(3)
+    logical :: anisotropic
+    anisotropic = TensorOf(elements, e) > 0
+    if (anisotropic) constants = AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
+    first = 0
+    second = At(1/elements%rho(:, e))
+    if (e <= elements%solid) then
+      first = At(elements%lambda(:, e) + elements%mu(:, e))
+      second = At(elements%mu(:, e))
+    end if
     k = 0
-    if (TensorOf(elements, e) > 0) constants = AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
     do p = 1, in_element
-      at = modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1
-      do a = 0, 3                                         ! the point itself, then the others on its lines
-        do l = 1, merge(1, along, a == 0)
-          if (a == 0) then
-            q = p
-            g = matmul([gll_d(at(1), at(1)), gll_d(at(2), at(2)), gll_d(at(3), at(3))], slope(:, :, p))
-          else
-            if (l == at(a)) cycle
-            q = p + (l - at(a))*along**(a - 1)
-            g = gll_d(l, at(a))*slope(a, :, q)
-          end if
-          m = min(q, size(elements%rho, 1))
-          first = 0
-          second = 1/elements%rho(m, e)
-          if (e <= elements%solid) then
-            first = elements%lambda(m, e) + elements%mu(m, e)
-            second = elements%mu(m, e)
-          end if
-          k(:, p) = k(:, p) + volume(q)*(first*g**2 + second*sum(g**2))
-          if (TensorOf(elements, e) == 0) cycle
-          more = AnisoChristoffel(constants, g)
-          k(:, p) = k(:, p) + volume(q)*second*[(more(c, c), c=1, 3)]
+      if (.not. wanted(p)) cycle
+      n = modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1
+      call Add(p, matmul([gll_d(n(1), n(1)), gll_d(n(2), n(2)), gll_d(n(3), n(3))], slope(:, :, p)))
+      do a = 1, 3                                         ! the point itself, then the others on its lines
+        do l = 1, along
+          if (l /= n(a)) call Add(p + (l - n(a))*step(a), gll_d(l, n(a))*slope(a, :, p + (l - n(a))*step(a)))
         end do
       end do
     end do
+
+  contains
+
+    !> What the motion of point p strains point q by the slopes g.
+    pure subroutine Add(q, g)
+      integer, intent(in) :: q
+      real(dp), intent(in) :: g(3)
+      real(dp) :: more(3, 3)
+      integer :: c
+      k(:, p) = k(:, p) + volume(q)*(first(q)*g**2 + second(q)*sum(g**2))
+      if (.not. anisotropic) return
+      more = AnisoChristoffel(constants, g)
+      k(:, p) = k(:, p) + volume(q)*second(q)*[(more(c, c), c=1, 3)]
+    end subroutine Add
+
   end function Diagonal
 
   !> The largest eigenvalue of stiffness and springs over mass, raised by 1 %: after these steps it is that or up to 1 % less.
@@ -353,9 +364,11 @@ contains
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: members(:), at(:, :)
     real(dp), intent(in) :: slope(:, :, :, :), volume(:, :), mass(:, :), spring(:, :, :)
-    real(dp), dimension(3, size(mass, 2)) :: v, before, w, root
-    real(dp) :: diagonal(most_steps), beside(0:most_steps), force(3, in_element)
+    real(dp), dimension(3, size(mass, 2)) :: v, before, w, root, u
+    real(dp) :: diagonal(most_steps), beside(0:most_steps), moved(3, in_element), force(3, in_element)
     integer :: i, m, p, steps
+    logical :: held
+    held = any(abs(spring) > 0)
     root = sqrt(mass)
     v = reshape([(modulo(0.618_dp*i*i, 1.0_dp) - 0.45_dp, i=1, size(v))], shape(v))
     if (members(1) > elements%solid) v(2:, :) = 0
@@ -363,23 +376,24 @@ contains
     before = 0
     beside = 0
     do steps = 1, merge(most_steps, one_steps, size(members) > 1)
+      u = v/root
       w = 0
-      do p = 1, size(w, 2)
-        w(:, p) = -matmul(spring(:, :, p), v(:, p)/root(:, p))
-      end do
+      if (held) then
+        do p = 1, size(w, 2)
+          w(:, p) = -matmul(spring(:, :, p), u(:, p))
+        end do
+      end if
       do m = 1, size(members)
+        moved = u(:, at(:, m))
         associate (rho => elements%rho(:, members(m)), lambda => elements%lambda(:, members(m)), mu => elements%mu(:, members(m)))
-          if (members(m) <= elements%solid) then
-            if (TensorOf(elements, members(m)) > 0) then
-              call SolidForce(v(:, at(:, m))/root(:, at(:, m)), slope(:, :, :, m), volume(:, m), real(lambda, dp), &
-                real(mu, dp), force, relative=AnisoMatrix(real(elements%relative(:, elements%tensor(members(m))), dp)))
-            else
-              call SolidForce(v(:, at(:, m))/root(:, at(:, m)), slope(:, :, :, m), volume(:, m), real(lambda, dp), &
-                real(mu, dp), force)
-            end if
-          else
+          if (members(m) > elements%solid) then
             force = 0
-            call FluidForce(v(1, at(:, m))/root(1, at(:, m)), slope(:, :, :, m), volume(:, m), real(rho, dp), force(1, :))
+            call FluidForce(moved(1, :), slope(:, :, :, m), volume(:, m), real(rho, dp), force(1, :))
+          else if (TensorOf(elements, members(m)) > 0) then
+            call SolidForce(moved, slope(:, :, :, m), volume(:, m), real(lambda, dp), real(mu, dp), force, &
+              relative=AnisoMatrix(real(elements%relative(:, elements%tensor(members(m))), dp)))
+          else
+            call SolidForce(moved, slope(:, :, :, m), volume(:, m), real(lambda, dp), real(mu, dp), force)
           end if
         end associate
         w(:, at(:, m)) = w(:, at(:, m)) + force

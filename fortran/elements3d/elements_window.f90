@@ -3,16 +3,13 @@
 !> which ranks share has a row of such cells for each of them along y: its share (elements_share.f90), and nothing in those beyond.
 !>
 !> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it.
-!> The kinds of the six sides are the digits of one number.
+!> The kinds of the six sides are the digits of one number. This file puts elements there, elements_from_window.f90 takes them.
 module elements_window_m
-  use checked_m, only: Whole
   use elements_cut_m, only: cut_t
   use elements_m, only: elements_t, in_element, tensor_numbers
   use elements_share_m, only: share_t, shares_t, ShareMost
-  use elements_tensors_m, only: TensorsSet
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, i8, sp
-  use sort_m, only: SortOrder
+  use kinds_m, only: dp, sp
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
   implicit none
@@ -32,14 +29,26 @@ module elements_window_m
     integer :: tensors = 0, ocean = 0, damped = 0, shared = 0   !< numbers of constants, of water, of distances, of a share
   end type more_t
 
-contains
+  interface
+    ! --- elements_from_window.f90
 
-  !> media: numbers of an element for each of rho, lambda, mu.
-  pure integer function Parts(per, media, more)
-    integer, intent(in) :: per, media
-    type(more_t), intent(in) :: more
-    Parts = 2*(3*per + nodes) + others + 3*media + more%tensors + more%ocean + more%damped + more%shared
-  end function Parts
+    !> Numbers of a cell. media: those of an element for each of rho, lambda, mu.
+    pure module integer function Parts(per, media, more)
+      integer, intent(in) :: per, media
+      type(more_t), intent(in) :: more
+    end function Parts
+
+    !> The elements of a window that came from rank 0; `share`: of one that several ranks share, whose nodes are then those of these
+    !> elements alone. Fails where they are none.
+    module subroutine ElementsFrom(window, elements, error, share)
+      type(window_t), intent(in) :: window
+      type(elements_t), intent(out) :: elements
+      type(error_t), allocatable, intent(inout) :: error
+      type(share_t), intent(out), optional :: share
+    end subroutine ElementsFrom
+  end interface
+
+contains
 
   !> Parts of the cells of a window. `damped`: a layer damps before absorbing sides; `split_up`: ranks share the mesh.
   pure integer function ElementsParts(elements, damped, split_up)
@@ -183,172 +192,5 @@ contains
       KindsAsNumber = kinds*KindsAsNumber + face(s)
     end do
   end function KindsAsNumber
-
-  !> The elements of a window that came from rank 0; `share`: of one that several ranks share, whose nodes are then those of these
-  !> elements alone. Fails where they are none.
-  subroutine ElementsFrom(window, elements, error, share)
-    type(window_t), intent(in) :: window
-    type(elements_t), intent(out) :: elements
-    type(error_t), allocatable, intent(inout) :: error
-    type(share_t), intent(out), optional :: share
-    type(more_t) :: more
-    integer, allocatable :: brick(:)
-    integer :: n, per, media, at, b, e, s, w, digits, status
-    real(sp) :: last
-    call Shapes(window, present(share), per, media, more)
-    n = window%nz
-    w = 1
-    if (per > 0 .and. present(share)) then
-      w = lbound(window%medium, 2)
-      n = count(window%medium(1, w, :, size(window%medium, 4) - shared + 1) > 0)
-    end if
-    if (per == 0 .or. n < 1) then
-      call Fail(error, 'the window holds no elements')
-      return
-    end if
-    elements%n = n
-    elements%per = per
-    allocate (elements%corner(3, per, n), elements%node(nodes, n), elements%face(6, n), elements%rho(media, n), &
-              elements%lambda(media, n), elements%mu(media, n), elements%loss(2, n), &
-              elements%to_side(nodes, merge(n, 0, more%damped > 0)), stat=status)
-    if (status /= 0) then
-      call Fail(error, 'no memory for '//Str(n)//' elements')
-      return
-    end if
-    if (more%damped == 0) deallocate (elements%to_side)
-    allocate (brick(n))
-    b = 0
-    last = -1
-    do e = 1, n
-      associate (m => window%medium(1, w, e, :))
-        elements%corner(:, :, e) = reshape(real(m(:3*per), dp) + m(3*per + 1:6*per), [3, per])
-        at = 6*per
-        elements%node(:, e) = Whole(real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes), 0)
-        at = at + 2*nodes
-        digits = nint(m(at + 1))
-        do s = 6, 1, -1
-          elements%face(s, e) = modulo(digits, kinds)
-          digits = digits/kinds
-        end do
-        if (e == 1 .or. abs(m(at + 2) - last) > 0) then
-          b = b + 1
-          brick(b) = e
-        end if
-        last = m(at + 2)
-        elements%loss(:, e) = m(at + 3:at + 4)
-        at = at + others
-        elements%rho(:, e) = m(at + 1:at + media)
-        elements%lambda(:, e) = m(at + media + 1:at + 2*media)
-        elements%mu(:, e) = m(at + 2*media + 1:at + 3*media)
-        at = at + 3*media + more%tensors + more%ocean
-        if (more%damped > 0) elements%to_side(:, e) = real(m(at + 1:at + nodes), dp) + m(at + nodes + 1:at + 2*nodes)
-      end associate
-    end do
-    elements%brick = [brick(:b), n + 1]
-    if (present(share)) then
-      call ShareFrom(window, size(window%medium, 4) - shared, n, share, error)
-      call OwnNodes(elements%node)
-    end if
-    if (any(elements%node < 1) .or. any(elements%node > per*int(n, i8))) &
-      call Fail(error, 'the window has a node that is none')
-    elements%solid = count(elements%mu(1, :) > 0)
-    if (any(elements%mu(1, elements%solid + 1:) > 0)) call Fail(error, 'the window has fluid before solid')
-    if (allocated(error)) return
-    at = 6*per + 2*nodes + others + 3*media
-    if (more%ocean > 0) elements%ocean = transpose(window%medium(1, w, :n, at + more%tensors + 1:at + more%tensors + nodes))
-    if (more%tensors > 0) call Anisotropic(window%medium(1, w, :n, at + 1:at + more%tensors), elements)
-  end subroutine ElementsFrom
-
-  !> Finds what cells of so many numbers hold; per = 0: nothing of an element, or not what is `wanted`.
-  pure subroutine Shapes(window, wanted, per, media, more)
-    type(window_t), intent(in) :: window
-    logical, intent(in) :: wanted                 !< shares
-    integer, intent(out) :: per, media
-    type(more_t), intent(out) :: more
-    integer, parameter :: shape(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
-    type(more_t) :: these
-    integer :: s
-    per = 0
-    media = 1
-    if (.not. allocated(window%medium)) return
-    if (size(window%medium, 1) /= 1 .or. size(window%medium, 2) /= 1 .or. lbound(window%medium, 3) /= 1) return
-    do s = 0, 8*size(shape, 2) - 1
-      these = more_t(merge(tensor_numbers, 0, btest(s, 0)), merge(nodes, 0, btest(s, 1)), merge(2*nodes, 0, btest(s, 2)), &
-                     merge(shared, 0, wanted))
-      if (size(window%medium, 4) /= Parts(shape(1, s/8 + 1), shape(2, s/8 + 1), these)) cycle
-      per = shape(1, s/8 + 1)
-      media = shape(2, s/8 + 1)
-      more = these
-    end do
-  end subroutine Shapes
-
-  !> Numbers of a share begin after number `before` of each cell.
-  subroutine ShareFrom(window, before, n, share, error)
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: before, n
-    type(share_t), intent(out) :: share
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp), allocatable :: m(:, :)
-    integer, allocatable :: both(:)
-    allocate (m(n, shared), both(n))
-    m(:, :) = window%medium(1, lbound(window%medium, 2), :n, before + 1:before + shared)
-    share%owner = Whole(m(:, 1), 0)
-    share%number = Whole(split*m(:, 2) + m(:, 3), 0)
-    share%sides = Whole(split*m(:, 4) + m(:, 5), 0)
-    both(:) = Whole(m(:, 6), 0)
-    share%place = modulo(both, bricks)
-    share%brick = both/bricks
-    share%colour = Whole(m(:, 7), 0)
-    if (any(share%owner < 1) .or. any(share%owner > window%ny) .or. any(share%number(2:) <= share%number(:n - 1)) .or. &
-        any(share%number < share%place) .or. any(share%place < 1) .or. any(share%place > share%brick)) &
-      call Fail(error, 'the window has elements of no piece of a mesh')
-  end subroutine ShareFrom
-
-  !> Nodes of a mesh become those of some of its elements, numbered from 1 in the same order.
-  subroutine OwnNodes(node)
-    integer, intent(inout) :: node(:, :)
-    integer, allocatable :: all(:), order(:)
-    integer :: i, n, last
-    all = reshape(node, [size(node)])
-    call SortOrder(all, order)
-    n = 0
-    last = 0
-    do i = 1, size(order)
-      associate (this => all(order(i)))
-        if (i == 1 .or. this /= last) n = n + 1
-        last = this
-        this = merge(n, 0, this > 0)
-      end associate
-    end do
-    node = reshape(all, shape(node))
-  end subroutine OwnNodes
-
-  !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic. Ranks of a mesh that has some
-  !> may have none.
-  subroutine Anisotropic(constants, elements)
-    real(sp), intent(in) :: constants(:, :)
-    type(elements_t), intent(inout) :: elements
-    real(sp), allocatable :: media(:, :)
-    integer :: tensor(size(constants, 1)), e, t, last
-    allocate (media(tensor_numbers, 0))
-    tensor = 0
-    last = 0
-    do e = 1, size(tensor)
-      if (.not. any(abs(constants(e, :)) > 0)) cycle
-      if (last > 0) then
-        if (all(abs(media(:, last) - constants(e, :)) <= 0)) tensor(e) = last
-      end if
-      do t = 1, size(media, 2)
-        if (tensor(e) > 0) exit
-        if (all(abs(media(:, t) - constants(e, :)) <= 0)) tensor(e) = t
-      end do
-      if (tensor(e) == 0) then
-        media = reshape([media, constants(e, :)], [tensor_numbers, size(media, 2) + 1])
-        tensor(e) = size(media, 2)
-      end if
-      last = tensor(e)
-    end do
-    if (last > 0) call TensorsSet(elements, tensor, media)
-  end subroutine Anisotropic
 
 end module elements_window_m

@@ -82,10 +82,11 @@ contains
     real(dp), intent(out) :: force(3, in_element)
     type(relaxation_t), intent(inout), optional :: relaxation
     real(dp), intent(in), optional :: relative(6, 6)
-    real(dp) :: flux(3, 3, in_element), gradient(3, 3), stress(3, 3), twice
+    real(dp) :: d(3, in_element, 3), flux(3, in_element, 3), gradient(3, 3), stress(3, 3), twice
     integer :: p, c, m
+    call Derivatives(3, u, d)
     do p = 1, in_element
-      gradient = matmul(Derivatives(u, p), slope(:, :, p))                   ! du(c)/dx(m)
+      gradient = matmul(d(:, p, :), slope(:, :, p))                          ! du(c)/dx(m)
       m = min(p, size(mu))
       twice = mu(m)
       stress = twice*(gradient + transpose(gradient))
@@ -96,9 +97,9 @@ contains
         if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
       end if
       if (present(relative)) stress = stress + mu(m)*Differs(relative, gradient)
-      flux(:, :, p) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
+      flux(:, p, :) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
     end do
-    force = Collected(flux)
+    call Collect(3, flux, force)
   end subroutine SolidForce
 
   !> The stress that constants (6, 6) make of du(c)/dx(m).
@@ -168,47 +169,55 @@ contains
     real(dp), intent(in) :: chi(in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(in) :: rho(:)                        !< (1 or 125) [kg/m3]
     real(dp), intent(out) :: force(in_element)
-    real(dp) :: flux(1, 3, in_element), gradient(1, 3), total(1, in_element)
+    real(dp) :: d(in_element, 3), flux(in_element, 3)
     integer :: p
+    call Derivatives(1, chi, d)
     do p = 1, in_element
-      gradient = matmul(Derivatives(reshape(chi, [1, in_element]), p), slope(:, :, p))
-      flux(:, :, p) = -volume(p)/rho(min(p, size(rho)))*matmul(gradient, transpose(slope(:, :, p)))
+      flux(p, :) = -volume(p)/rho(min(p, size(rho)))*matmul(slope(:, :, p), matmul(d(p, :), slope(:, :, p)))
     end do
-    total = Collected(flux)
-    force = total(1, :)
+    call Collect(1, flux, force)
   end subroutine FluidForce
 
-  !> Derivatives along xi, eta, zeta at a point, (components, 3).
-  pure function Derivatives(u, p) result(d)
-    real(dp), intent(in) :: u(:, :)                       !< (components, 125)
-    integer, intent(in) :: p
-    real(dp) :: d(size(u, 1), 3)
-    integer :: a, l, at(3), first
-    at = Indices(p)
+  !> Derivatives of n components along xi, eta, zeta at all points.
+  pure subroutine Derivatives(n, u, d)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, in_element)
+    real(dp), intent(out) :: d(n, in_element, 3)
+    real(dp), parameter :: of_all(along, along) = transpose(gll_d)
+    integer :: a
     d = 0
     do a = 1, 3
-      first = p - (at(a) - 1)*along**(a - 1)
-      do l = 1, along
-        d(:, a) = d(:, a) + gll_d(at(a), l)*u(:, first + (l - 1)*along**(a - 1))
-      end do
+      call AddAlong(n*along**(a - 1), along**(3 - a), of_all, u, d(:, :, a))
     end do
-  end function Derivatives
+  end subroutine Derivatives
 
-  !> The transpose: fluxes along xi, eta, zeta through all points to each of them.
-  pure function Collected(flux) result(total)
-    real(dp), intent(in) :: flux(:, :, :)                 !< (components, 3, 125)
-    real(dp) :: total(size(flux, 1), in_element)
-    integer :: p, a, l, at(3), first
+  !> The transpose: fluxes along xi, then eta, then zeta through all points to each of them.
+  pure subroutine Collect(n, flux, total)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: flux(n, in_element, 3)
+    real(dp), intent(out) :: total(n, in_element)
+    integer :: a
     total = 0
-    do p = 1, in_element
-      at = Indices(p)
-      do a = 1, 3
-        first = p - (at(a) - 1)*along**(a - 1)
-        do l = 1, along
-          total(:, p) = total(:, p) + gll_d(l, at(a))*flux(:, a, first + (l - 1)*along**(a - 1))
+    do a = 1, 3
+      call AddAlong(n*along**(a - 1), along**(3 - a), gll_d, flux(:, :, a), total)
+    end do
+  end subroutine Collect
+
+  !> Adds to each point of a line, the middle index, what all points of the line give it: `factor(l, m)` of point l to point m.
+  pure subroutine AddAlong(before, after, factor, u, total)
+    integer, intent(in) :: before, after
+    real(dp), intent(in) :: factor(along, along), u(before, along, after)
+    real(dp), intent(inout) :: total(before, along, after)
+    integer :: i, k, l, m
+    do k = 1, after
+      do m = 1, along
+        do i = 1, before
+          do l = 1, along
+            total(i, m, k) = total(i, m, k) + factor(l, m)*u(i, l, k)
+          end do
         end do
       end do
     end do
-  end function Collected
+  end subroutine AddAlong
 
 end module sem3d_element_m

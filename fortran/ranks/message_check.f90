@@ -30,13 +30,17 @@ contains
       call Within('threads', m%n(3), 0_i8, most, why)
       if (.not. Between(m%x(1), 0.0_dp, real(huge(1.0_sp), dp))) why = 'a rate that is none'
       if (.not. allocated(m%text)) why = 'the host is missing'
-    case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
+    case (MSG_PROGRESS)
       if (to_master) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
-      if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
-      if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
-      if (m%kind == MSG_PROGRESS .and. .not. all(Between(m%x(1:2), 0.0_dp, real(most, dp)))) why = 'a fraction done that is none'
-      if (m%kind == MSG_BYE .and. .not. all(Finite(m%x(1:3)))) why = 'times that are none'
-      if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
+      call Within('record', m%n(2), 0_i8, most, why)
+      call Within('waiting', m%n(3), 0_i8, 1_i8, why)
+      if (.not. all(Between(m%x(1:2), 0.0_dp, real(most, dp)))) why = 'a fraction done that is none'
+    case (MSG_BYE)
+      if (to_master) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      if (.not. all(Finite(m%x(1:3)))) why = 'times that are none'
+    case (MSG_LEAVE)
+      if (to_master) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      call Within('signal', m%n(2), 0_i8, most, why)
     case (MSG_DEAD)
       call Within('rank', m%n(1), 1_i8, most, why)
       call Within('process', m%n(2), 0_i8, most, why)
@@ -45,22 +49,11 @@ contains
     case (MSG_MODEL)
       call OfModel(m, why, nshots)
     case (MSG_MEMORY)
-      if (to_master) then
-        call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
-        call Within('bytes', m%n(3), 0_i8, huge(1_i8), why)
-        if (.not. allocated(m%text)) why = 'the name is missing'
-      else
-        call Within('yes or no', m%n(1), 0_i8, 1_i8, why)
-      end if
-      call Within('number', m%n(2), 1_i8, most, why)
+      call OfMemory(m, why, nworkers)
     case (MSG_GATHER)
       call OfGather(m, why, nworkers, nshots)
     case (MSG_SNAPS)
-      call OfShot(m, why)
-      call Fits('samples', Fields(m), m%n(3:5), why)
-      if (m%n(6) /= 0) call Films(m, why)
-      if (.not. all(Finite(m%x(1:8)))) why = 'pictures at no place'
-      if (to_master) call FromWorker(m, nworkers, nshots, why)
+      call OfPictures(m, why, nworkers, nshots)
     case (MSG_LOST)
       call OfShot(m, why)
       if (to_master) call FromWorker(m, nworkers, nshots, why)
@@ -139,6 +132,33 @@ contains
     if (why == '') call Places(m%places, why)
     if (.not. HasLine(m)) why = 'the device is missing'
   end subroutine OfGather
+
+  !> Pictures of a shot, likewise.
+  pure subroutine OfPictures(m, why, nworkers, nshots)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    integer, intent(in), optional :: nworkers, nshots
+    call OfShot(m, why)
+    call Fits('samples', Fields(m), m%n(3:5), why)
+    if (m%n(6) /= 0) call Films(m, why)
+    if (.not. all(Finite(m%x(1:8)))) why = 'pictures at no place'
+    if (present(nworkers) .and. present(nshots)) call FromWorker(m, nworkers, nshots, why)
+  end subroutine OfPictures
+
+  !> Memory that a worker lends, or the reply, which comes without the number of workers.
+  pure subroutine OfMemory(m, why, nworkers)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    integer, intent(in), optional :: nworkers
+    if (present(nworkers)) then
+      call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      call Within('bytes', m%n(3), 0_i8, huge(1_i8), why)
+      if (.not. allocated(m%text)) why = 'the name is missing'
+    else
+      call Within('yes or no', m%n(1), 0_i8, 1_i8, why)
+    end if
+    call Within('number', m%n(2), 1_i8, most, why)
+  end subroutine OfMemory
 
   !> What the ranks are told before the first shot; nothing more where the job ends at once.
   pure subroutine OfStart(m, why)

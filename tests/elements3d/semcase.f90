@@ -170,13 +170,14 @@ contains
   end subroutine Media
 
   !> Random constants that are up to 0.16 of mu away from isotropic ones: those of a row by less than mu in all, so that the matrix is
-  !> positive.
+  !> positive. Speeds are those at first points of elements: to find them at all points takes longer than the tests that come here.
   subroutine Tensors(media, mesh)
     integer, intent(in) :: media
     type(elements_t), intent(inout) :: mesh
     real(sp) :: relative(tensor_numbers, media)
     real(dp) :: r
     integer :: tensor(mesh%n), e
+    type(elements_t) :: first
     call random_number(relative)
     relative = 0.16_sp*(2*relative - 1)
     tensor = 0
@@ -185,7 +186,14 @@ contains
       tensor(e) = int(r*(media + 1))
     end do
     tensor(1) = 1
-    call TensorsSet(mesh, tensor, relative)
+    first%solid = mesh%solid
+    first%rho = mesh%rho(:1, :)
+    first%lambda = mesh%lambda(:1, :)
+    first%mu = mesh%mu(:1, :)
+    call TensorsSet(first, tensor, relative)
+    mesh%tensor = first%tensor
+    mesh%relative = first%relative
+    mesh%speeds = first%speeds
   end subroutine Tensors
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.

@@ -17,7 +17,7 @@ PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
 MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-N = (18, 16, 14)
+N = (14, 14, 14)
 DECK = dict(keymap="line.keymap", mesh="box.exo", components="p,vx,vz", fpeak=3.5, tmax=0.4, threads=2)
 GRID = dict(model_nx=N[0], model_ny=N[1], model_nz=N[2], model_dx=50, model_dy=50, model_dz=50, model_x0=25, model_y0=25, model_z0=25)
 VOLUMES = dict(vp="vp.bin", vs="vs.bin", rho="rho.bin", **GRID)
@@ -54,7 +54,7 @@ def refused(sentence, *expected, **changes):
           f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
 
 
-subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "900", "--y", "0", "800", "--z", "-700", "0", "--elements", "9", "8", "7",
+subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "700", "--y", "0", "700", "--z", "-700", "0", "--elements", "7", "7", "7",
                 "--shake", "0.1", "--seed", "3", "--block", "water:top", "--block", "rock:-300", "--overwrite"], check=True,
                capture_output=True)
 Path("line.keymap").write_text("spread cable fixed x0=203.4 interval=143.7 channels=4 depth=190.7 y=341.7\n"

@@ -56,7 +56,7 @@ contains
     mesh%loss = spread([0.0_sp, 0.0_sp], 2, mesh%solid)
     if (q > 0) mesh%loss = real(1/q, sp)
     call ElementsShares(mesh, band, bulk, shear, few=relaxing < in_element)
-    call SemEngine('cpu', mesh, dt, 2, engine, real(ZenerTimes(band), sp), bulk, shear, relaxing)
+    call SemEngine('cpu', mesh, dt, 1, engine, real(ZenerTimes(band), sp), bulk, shear, relaxing)
     at = [minloc(abs(x(3, :) - (2*finish + begin)/3), dim=1), minloc(abs(x(3, :) - finish), dim=1)]
     call engine%receivers([1, 2, 3, 4, 5], [field_vz, field_vz, field_vx, field_vx], [at, at], spread(1.0_sp, 1, 4), error)
     call SetPulse(engine, field_uz, field_vz, c%vp, error)

@@ -48,8 +48,8 @@ contains
                   vs=vs, side=[periodic, periodic, periodic, periodic, face_absorbs, face_absorbs])
     call SemBox(c, mesh)
     call SemPlaces(mesh, x)
-    dt = 0.062_dp*min(80.0_dp, across/c%n(1))/c%vp
-    call SemEngine('cpu', mesh, dt, 2, engine)
+    dt = 0.085_dp*min(100.0_dp, across/c%n(1))/c%vp         ! stable to 0.097
+    call SemEngine('cpu', mesh, dt, 1, engine)
     call SpongeRates(mesh, layer, rate)
     rate = rate*real(vs/vp, sp)                             ! as if these waves were P waves
     call engine%damping(rate, error)
@@ -97,9 +97,9 @@ contains
     integer :: i
     allocate (shares(3, 1, mesh%solid), source=0.03_sp)
     if (quality) then
-      call SemEngine(variant, mesh, 2e-3_dp, 2, engine, real([0.005, 0.05, 0.5], sp), shares, shares, in_memory)
+      call SemEngine(variant, mesh, 2e-3_dp, 1, engine, real([0.005, 0.05, 0.5], sp), shares, shares, in_memory)
     else
-      call SemEngine(variant, mesh, 2e-3_dp, 2, engine)
+      call SemEngine(variant, mesh, 2e-3_dp, 1, engine)
     end if
     call SpongeRates(mesh, 1300.0_dp, rate)
     call engine%damping(rate, error)

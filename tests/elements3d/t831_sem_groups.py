@@ -26,7 +26,7 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
 random.seed(SEED)
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,szz,uy", fpeak=3.5, tmax=0.3, threads=1,
-            sponge=100, receiver_z="surface", snapshot=0.1, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")
+            sponge=100, receiver_z="surface", snapshot=0.1, snapshot_dx=70, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")
 SOON = 30                                         # seconds in which a disturbed job must have ended
 
 
@@ -43,8 +43,9 @@ def make():
     rows = [f"{c} {random.uniform(60, 640):.1f} {random.choice([0, 30, 150, 200, 260, 420])} {random.uniform(60, 540):.1f}" for c in range(1, 13)]
     Path("points.receivers").write_text("\n".join(rows) + "\n")
     at = [(random.uniform(150, 550), random.uniform(260, 420), random.uniform(150, 450)) for _ in range(2)]
-    Path("line.keymap").write_text("spread points list points.receivers\n"
-                                   + "".join(f"shot {11 + i} {x:.1f} {z:.1f} points y={y:.1f}\n" for i, (x, z, y) in enumerate(at)))
+    shots = [f"shot {11 + i} {x:.1f} {z:.1f} points y={y:.1f}\n" for i, (x, z, y) in enumerate(at)]
+    Path("line.keymap").write_text("spread points list points.receivers\n" + "".join(shots))
+    Path("first.keymap").write_text("spread points list points.receivers\n" + shots[0])
 
 
 def films(name):
@@ -60,13 +61,16 @@ def same(name, whole="one.nc"):
 make()
 r = run(*words(output="one.nc"))
 claim(r.returncode == 0 and len(films("one.nc")) == 1, f"one rank: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
+bare = dict(snapshot=0, snapshot_dx=None, pgv="n", snapshot_planes=None, snapshot_fields=None)
 for n in (2, 3, 5):
-    r = run("plan", *words(group=n))
+    r = run("plan", *words(group=n, **bare))
     told = re.search(rf"group +{n} ranks a shot; the largest is cut into {n} pieces of (\d+) to (\d+) elements; expected: ([\d.]+) times as "
                      r"fast as one rank, ([\d.]+) % of a step", r.stdout)
     least, most, gain, swaps = (float(x) for x in told.groups()) if told else (0, 0, 0, 0)
     claim(r.returncode == 0 and n * least < 294 < n * most and 1 < gain < n and 0 < swaps < 60,
           f"plan, group={n}: pieces of {least:.0f} to {most:.0f} of 294 elements, {gain} times as fast, {swaps} % to talk")
+    if n == 3:                                     # the variant fortran below
+        continue
     r = run(*words(output=f"cut{n}.nc", group=n), ranks=n + 1, env=MPI)
     off = same(f"cut{n}.nc") if r.returncode == 0 else ["all"]
     claim(not off and f"shots cut into {n} pieces of " in r.stderr, f"group={n}: the bits of one rank in traces, films and maps {off or ''} "
@@ -77,7 +81,8 @@ told = re.findall(r"^(\d+) steps; a step: (\d+) bytes, 4 messages, \S+ us where 
 claim(len(told) == 2 and all(int(a) == int(b) + int(c) > 0 and int(a) % 4 == 0 for _, a, b, c in told),
       f"the log tells what travelled in a step of each shot: {told}")
 
-small = dict(tmax=0.04, snapshot=0.02, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
+as_stepped = dict(dt=0.0015, dt_out=0.0015, time_correction="n")      # no filter, which needs steps beyond tmax
+small = dict(as_stepped, keymap="first.keymap", tmax=0.04, snapshot=0.02, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
 r = run(*words(output="plain.nc", **small))
 s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
 off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["all"]
@@ -88,7 +93,7 @@ r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "even.e
                     "--elements", "7", "6", "7", "--block", "water:top", "--block", "rock:-200"], capture_output=True, text=True)
 Path("nodes.receivers").write_text("".join(f"{i + 1} {100 * (i % 8)} {[0, 100, 250][i % 3]} {50 * (i % 13)}\n" for i in range(40)))
 Path("nodes.keymap").write_text("spread nodes list nodes.receivers\nshot 1 300 100 nodes y=300\n")
-even = dict(keymap="nodes.keymap", mesh="even.exo", source_z="seafloor", receiver_z="seafloor", tmax=0.1, snapshot=0.05, pgv_depth=100,
+even = dict(as_stepped, keymap="nodes.keymap", mesh="even.exo", source_z="seafloor", receiver_z="seafloor", tmax=0.1, snapshot=0.05, pgv_depth=100,
             snapshot_planes="top,z100,volume")
 r = run(*words(output="even.nc", **even))
 for n in (2, 5):

@@ -20,7 +20,7 @@ program t850_sem_full_space
   implicit none
   real(dp), parameter :: h = 100, vp = 3000, vs = 1800, rho = 2300
   real(dp), parameter :: bound = 0.01_dp
-  integer, parameter :: stations = 12, n = 18
+  integer, parameter :: stations = 12, n = 16
   type(mesh_t) :: mesh
   type(window_t) :: window
   type(elements_t) :: elements
@@ -116,7 +116,7 @@ contains
     real(dp), intent(in) :: f(:), m(:, :)
     type(semshot_t) :: s
     type(gather_t) :: gather
-    call SemShotBegin(s, fpeak, fmax, t0, 3.5_dp*h/vs + 2*t0, 'vx,vy,vz', variant)
+    call SemShotBegin(s, fpeak, fmax, t0, 3.3_dp*h/vs + 1.75_dp*t0, 'vx,vy,vz', variant)
     associate (scheme => s%scheme)
       scheme%dt = 0.88_dp*dt                                 ! waves are faster where they attenuate
       scheme%attenuates = any(loss > 0)

@@ -56,7 +56,7 @@ def renumbered(source, target, dice):
 
 
 def test_renumbered():
-    mesh_tool("box", "-o", "box.exo", "--x", 0, 900, "--y", 0, 800, "--z", -700, 0, "--elements", 9, 8, 7, "--shake", 0.1, "--seed", SEED,
+    mesh_tool("box", "-o", "box.exo", "--x", 0, 700, "--y", 0, 700, "--z", -700, 0, "--elements", 7, 7, 7, "--shake", 0.1, "--seed", SEED,
               "--block", "water:top", "--block", "rock:-300")
     Path("box.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100\n")
     Path("box.keymap").write_text("spread cable fixed x0=203.4 interval=143.7 channels=4 depth=370.7 y=341.7\n"

@@ -58,7 +58,8 @@ claim(off <= 1 and "in halfspace at 1000 m" in log,
 # --- groups ---------------------------------------------------------------------------------------------------------------
 
 DECK = dict(keymap="line.keymap", mesh="layers", layers="deep.layers", materials="deep.materials", components="vx,vz", fpeak=1.6, tmax=0.1, delay=0.2,
-            mesh_x0=0, mesh_x1=1500, mesh_y0=0, mesh_y1=1300, mesh_bottom=4500, mesh_per_wave=1.4,  mesh_doubling="600,1900", sponge=150, threads=1, pgv="y")
+            mesh_x0=0, mesh_x1=800, mesh_y0=0, mesh_y1=800, mesh_bottom=4500, mesh_per_wave=1.4,  mesh_doubling="600,1900", sponge=150, threads=1, pgv="y",
+            snapshot_dx=150)
 
 
 def words(**changes):
@@ -67,10 +68,10 @@ def words(**changes):
 
 Path("deep.layers").write_text("lake 0\nclay 200-260*exp(-((x-300)^2+(y-500)^2)/500^2)\nrock 450+60*sin(x/300)\nmantle 1400\n")
 Path("deep.materials").write_text("lake 1450 0 1000\nclay 1900 900 1900 60 40\nrock 3600 1900 2400\nmantle 6500 3800 2900\n")
-Path("points.receivers").write_text("".join(f"{c} {random.uniform(50, 1450):.1f} {random.choice([160, 400, 550, 750, 1950, 2500])} "
-                                            f"{random.uniform(50, 1250):.1f}\n" for c in range(1, 13)))
+Path("points.receivers").write_text("".join(f"{c} {random.uniform(50, 750):.1f} {random.choice([160, 400, 550, 750, 1950, 2500])} "
+                                            f"{random.uniform(50, 750):.1f}\n" for c in range(1, 13)))
 Path("line.keymap").write_text("spread points list points.receivers\n"
-                               f"shot 11 {random.uniform(500, 1000):.1f} {random.uniform(400, 700):.1f} points y={random.uniform(400, 900):.1f}\n")
+                               f"shot 11 {random.uniform(250, 550):.1f} {random.uniform(400, 700):.1f} points y={random.uniform(250, 550):.1f}\n")
 r = run("mesh", *words(mesh_out="deep.exo"))
 told = re.search(r"elements double their width in rock at ([\d.]+) m and in mantle at ([\d.]+) m, worst shape there ([\d.]+) of 1, and are "
                  r"(\d+) in place of (\d+)", r.stdout)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The meshes of tools/bench/paper-slices have the numbers of elements of Komatitsch, Michea & Erlebacher (2009), are right side out
 at Gauss points, and fill their slices of the shell between core and surface: solid angle by the triangles of van Oosterom & Strackee
-(1983), volume by Gauss's rule with 27 points."""
+(1983), volume by Gauss's rule, exact for 8 nodes with 8 points and for 27 with 27."""
 import math
 import os
 import subprocess
@@ -31,15 +31,16 @@ def slopes(per, place):
 
 
 def jacobians(path):
-    """Of all elements at 27 points of Gauss, (27, elements), and the weights."""
+    """Of all elements at the points of Gauss that make volumes exact, 8 or 27, (points, elements), and the weights."""
     with Dataset(path) as file:
         file.set_auto_mask(False)
         nodes = np.stack([file[f"coord{x}"][:] for x in "xyz"], 1)
         parts = [file[name][:] - 1 for name in file.variables if name.startswith("connect")]
     corners = nodes[np.concatenate(parts)]
-    one, weight = np.polynomial.legendre.leggauss(3)
-    det = [np.linalg.det(np.einsum("enx,na->exa", corners, slopes(corners.shape[1], (one[i], one[j], one[k])))) for i, j, k in np.ndindex(3, 3, 3)]
-    return np.array(det), np.array([weight[i] * weight[j] * weight[k] for i, j, k in np.ndindex(3, 3, 3)])
+    n = 3 if corners.shape[1] == 27 else 2
+    one, weight = np.polynomial.legendre.leggauss(n)
+    det = [np.linalg.det(np.einsum("enx,na->exa", corners, slopes(corners.shape[1], (one[i], one[j], one[k])))) for i, j, k in np.ndindex(n, n, n)]
+    return np.array(det), np.array([weight[i] * weight[j] * weight[k] for i, j, k in np.ndindex(n, n, n)])
 
 
 def solid_angle(degrees):

@@ -1,7 +1,7 @@
 !> Memory variables at 57 of the 125 points of an element: plane P and S waves across lattices of elements in any direction (t828: along
 !> an edge) are as with variables at all points. The lattices are cubes, flat or leaning elements, shaken at random; waves have one
-!> element a shortest wavelength where elements are cubes. WAVES: wavelengths that all of them run, 12 unless given, and 50 in one case;
-!> SEED: 1 unless given.
+!> element a shortest wavelength where elements are cubes. WAVES: wavelengths that all of them run, 12 unless given, and 25 at least in
+!> one case; SEED: 1 unless given.
 program t878_sem_few_any_way
   use check_m, only: Claim, Done, Seed
   use elements_m, only: elements_t, face_absorbs, face_inner, in_element, in_memory
@@ -28,7 +28,7 @@ program t878_sem_few_any_way
 
   real(dp), parameter :: flat(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 0.6_dp], [3, 3]), &
                          leaning(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.4_dp, 0.0_dp, 0.8_dp], [3, 3])
-  integer :: waves, number
+  integer :: waves, longer, number
   character(8) :: word
 
   call get_environment_variable('WAVES', word)
@@ -38,7 +38,8 @@ program t878_sem_few_any_way
   number = 1
   if (word /= '') read (word, *) number
   call Seed(number)
-  call Alike('along a space diagonal', lattice_t(b=1, c=1), 20.0_dp, 50, 0.01_dp)
+  longer = max(25, waves)                            ! what S waves differ by grows with the way: by 1 % after 50
+  call Alike('along a space diagonal', lattice_t(b=1, c=1), 20.0_dp, longer, 0.01_dp, longer*0.0002_dp)
   call Alike('along a face diagonal', lattice_t(b=1), 20.0_dp, waves, 0.012_dp)
   call Alike('across flat elements', lattice_t(b=1, c=2, edge=flat, shake=0.05_dp), 20.0_dp, waves, 0.012_dp)
   call Alike('across leaning elements', lattice_t(b=2, c=1, edge=leaning, shake=0.05_dp), 20.0_dp, waves, 0.012_dp)
@@ -49,23 +50,27 @@ program t878_sem_few_any_way
 
 contains
 
-  subroutine Alike(what, lattice, q, wavelengths, bound)
+  !> bound_s: of S waves, where it is not that of P.
+  subroutine Alike(what, lattice, q, wavelengths, bound, bound_s)
     character(*), intent(in) :: what
     type(lattice_t), intent(in) :: lattice
     real(dp), intent(in) :: q, bound
     integer, intent(in) :: wavelengths
+    real(dp), intent(in), optional :: bound_s
     type(elements_t) :: mesh
     real(sp), allocatable :: few(:, :), full(:, :)
-    real(dp) :: apart(3)
+    real(dp) :: apart(3), most(2)
     integer :: t
     call MakeMesh(lattice, begin + (wavelengths + 2)*wave, mesh)
     mesh%loss = spread(spread(real(1/q, sp), 1, 2), 2, mesh%n)
     call Run(mesh, lattice, wavelengths, in_memory, few)
     call Run(mesh, lattice, wavelengths, in_element, full)
     apart = [(SemRelative(few(:, t), full(:, t)), t=1, 3)]
-    call Claim(all(apart <= bound), what//', Q = '//Str(q)//': after '//Str(wavelengths)//' wavelengths P and two S waves differ by '// &
+    most = bound
+    if (present(bound_s)) most(2) = bound_s
+    call Claim(all(apart <= most([1, 2, 2])), what//', Q = '//Str(q)//': after '//Str(wavelengths)//' wavelengths P and two S waves differ by '// &
                Str(100*apart(1), 3)//', '//Str(100*apart(2), 3)//' and '//Str(100*apart(3), 3)// &
-               ' % from variables at all points, bound '//Str(100*bound)//' %, seed '//Str(number))
+               ' % from variables at all points, bounds '//Str(100*most(1))//' and '//Str(100*most(2))//' %, seed '//Str(number))
   end subroutine Alike
 
   !> Velocity along z, x and y after so many wavelengths of waves that begin together.
