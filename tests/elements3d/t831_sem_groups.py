@@ -64,7 +64,7 @@ claim(r.returncode == 0 and len(films("one.nc")) == 1, f"one rank: exit status {
 bare = dict(snapshot=0, snapshot_dx=None, pgv="n", snapshot_planes=None, snapshot_fields=None)
 for n in (2, 3, 5):
     r = run("plan", *words(group=n, **bare))
-    told = re.search(rf"group +{n} ranks a shot; the largest is cut into {n} pieces of (\d+) to (\d+) elements; expected: ([\d.]+) times as "
+    told = re.search(rf"group +{n} ranks a shot; the largest is cut into {n} pieces of (\d+) to (\d+) elements(?:, by METIS)?; expected: ([\d.]+) times as "
                      r"fast as one rank, ([\d.]+) % of a step", r.stdout)
     least, most, gain, swaps = (float(x) for x in told.groups()) if told else (0, 0, 0, 0)
     claim(r.returncode == 0 and n * least < 294 < n * most and 1 < gain < n and 0 < swaps < 60,
