@@ -19,7 +19,8 @@ rng = np.random.default_rng(SEED)
 
 
 def errors(media, away, place, x, angle, cells):
-    """Errors of pressure, vx and vz at the receivers [%]; the source is `away` cells above a contact `place` [m] beyond a node."""
+    """Errors of pressure, and of vx and vz over what both are, at the receivers [%]; the source is `away` cells above a contact
+    `place` [m] beyond a node."""
     upper, lower = media
     zi = 200 + place
     source = np.array([203.0 + x, zi - away * H])
@@ -30,8 +31,10 @@ def errors(media, away, place, x, angle, cells):
                     dt_out=0.002, fpeak=FPEAK, fmax=FMAX, delay=T0, dx=H, dz=H)
     f = Frequencies(0.3, 3 * FMAX, FPEAK, T0)
     exact = two_half_spaces(f, upper, lower, zi, source, receivers, 2500.0, 3.0)
-    return np.array([100 * np.linalg.norm(a - f.traces(s, t), axis=1) / np.linalg.norm(f.traces(s, t), axis=1) for a, s in
-                     zip(got, exact)])
+    exact = [f.traces(s, t) for s in exact]
+    size = [np.linalg.norm(s, axis=1) for s in exact]
+    size[1:] = [np.hypot(*size[1:])] * 2                # along a contact vz all but vanishes somewhere
+    return np.array([100 * np.linalg.norm(a - s, axis=1) / n for a, s, n in zip(got, exact, size)])
 
 
 def check(what, cases, bounds):
@@ -48,9 +51,9 @@ def check(what, cases, bounds):
 
 
 check("contact 2.5 cells away, receivers to half-way towards it and to 3 cells away from it",
-      [("strong", 2.5, 1, False), ("strong", 2.5, -1, True), ("density alone", 2.5, 1, True)], (4.0, 4.0, 6.0))
+      [("strong", 2.5, 1, False), ("strong", 2.5, -1, True), ("density alone", 2.5, 1, True)], (3.0, 3.0, 3.0))
 check("contact 1 cell away, receivers to 3 cells on the source's side",
-      [("strong", 1.0, -1, False), ("sea floor", 1.0, -1, True), ("density alone", 1.0, -1, False)], (5.0, 12.0, 14.0))
+      [("strong", 1.0, -1, False), ("sea floor", 1.0, -1, True), ("density alone", 1.0, -1, False)], (4.0, 5.0, 9.0))
 check("contact 0.3 cells away, receivers to 3 cells on the source's side",
-      [("strong", 0.3, -1, False), ("strong", 0.3, -1, True), ("density alone", 0.3, -1, False)], (24.0, 14.0, 40.0))
+      [("strong", 0.3, -1, False), ("strong", 0.3, -1, True), ("density alone", 0.3, -1, False)], (22.0, 13.0, 18.0))
 done()
