@@ -61,7 +61,8 @@ def same(name, whole="one.nc"):
 make()
 r = run(*words(output="one.nc"))
 claim(r.returncode == 0 and len(films("one.nc")) == 1, f"one rank: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
-bare = dict(snapshot=0, snapshot_dx=None, pgv="n", snapshot_planes=None, snapshot_fields=None)
+brief = dict(fpeak=6, dispersion="warn")         # so that the filter of traces needs fewer steps beyond tmax
+bare = dict(brief, tmax=0.04, snapshot=0, snapshot_dx=None, pgv="n", snapshot_planes=None, snapshot_fields=None)
 for n in (2, 3, 5):
     r = run("plan", *words(group=n, **bare))
     told = re.search(rf"group +{n} ranks a shot; the largest is cut into {n} pieces of (\d+) to (\d+) elements; expected: ([\d.]+) times as "
@@ -81,7 +82,6 @@ told = re.findall(r"^(\d+) steps; a step: (\d+) bytes, 4 messages, \S+ us where 
 claim(len(told) == 2 and all(int(a) == int(b) + int(c) > 0 and int(a) % 4 == 0 for _, a, b, c in told),
       f"the log tells what travelled in a step of each shot: {told}")
 
-brief = dict(fpeak=6, dispersion="warn")         # so that the filter of traces needs fewer steps beyond tmax
 small = dict(brief, keymap="first.keymap", tmax=0.04, snapshot=0.02, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
 r = run(*words(output="plain.nc", **small))
 s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
