@@ -38,8 +38,8 @@ claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes {N**3} elements {r.st
 Path("box.materials").write_text("* 3000 1700 2200\n")
 Path("a.receivers").write_text(f"1 {random.uniform(200, 2200):.1f} 10 {random.uniform(200, 2200):.1f}\n")
 Path("a.keymap").write_text(f"spread a list a.receivers\nshot 1 {random.uniform(900, 1500):.1f} 1000 a y=1200\n")
-DECK = ("keymap=a.keymap", "mesh=box.exo", "materials=box.materials", "source=volume", "components=vz", "fpeak=6", "tmax=0.01",
-        "dt=0.002", "dt_out=0.002", "time_correction=n", "threads=1", "dispersion=warn")
+DECK = ("keymap=a.keymap", "mesh=box.exo", "materials=box.materials", "source=volume", "components=vz", "fpeak=7.5", "tmax=0.01",
+        "dt_out=0.01", "threads=1", "dispersion=warn")
 
 
 def megabytes(number, unit):
