@@ -24,7 +24,7 @@ int sem3d_graph_parts(int n, const int *start, const int *next, const int *faces
     options[METIS_OPTION_NUMBERING] = 1;
     options[METIS_OPTION_UFACTOR] = uneven;
     if (xadj && adjacent && weight && linked && to) {
-        /* METIS takes SIGTERM for an error of its own: one that comes now waits. */
+        /* METIS takes SIGTERM for an error of its own: one that comes to this thread waits. */
         sigset_t term, before;
         sigemptyset(&term);
         sigaddset(&term, SIGTERM);

@@ -525,7 +525,7 @@ int fio_get_att_numbers(void *handle, const char *var, const char *name, int n, 
     return rc == NC_NOERR ? (int)length : -1;
 }
 
-/* What the library writes where a program writes nothing; bytes have no such value. */
+/* The number that the library writes where a program writes nothing; bytes have none. */
 static int default_fill(int type, double *value) {
     switch (type) {
     case NC_SHORT:

@@ -210,14 +210,6 @@ contains
 
   contains
 
-  !> Cells of the grid are not smaller than the model's, and what lies in them is put together.
-  pure logical function Model3dMayMix(job, earth, d)
-    type(job_t), intent(in) :: job
-    type(model3d_t), intent(in) :: earth
-    real(dp), intent(in) :: d(3)
-    Model3dMayMix = job%regrid /= 'nearest' .and. all(d > earth%d*(1 - on_face))
-  end function Model3dMayMix
-
     !> The row of samples at j, k along y, z.
     pure integer function Row(j, k)
       integer, intent(in) :: j, k

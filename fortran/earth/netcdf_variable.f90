@@ -84,8 +84,8 @@ contains
       '_Unsigned of '//var//' says that its integers are meant without their sign: write them as unsigned ones, or as floats')
   end subroutine NetcdfPacking
 
-  !> How many numbers an attribute holds, 0 if there is none; fails where it is a text or holds others than size(values), or, with
-  !> any_number, more.
+  !> Counts and reads the numbers of an attribute, 0 if there is none; fails where it is a text or holds others than size(values),
+  !> or, with any_number, more.
   integer function NumbersOf(file, begin, var, name, values, error, any_number, real_bytes) result(n)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: begin, var, name

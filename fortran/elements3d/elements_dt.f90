@@ -345,7 +345,7 @@ contains
 
   contains
 
-    !> What the motion of point p strains point q by the slopes g.
+    !> The strain of point q by the motion of point p, by the slopes g.
     pure subroutine Add(q, g)
       integer, intent(in) :: q
       real(dp), intent(in) :: g(3)

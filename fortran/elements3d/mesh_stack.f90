@@ -313,7 +313,7 @@ contains
     end do
   end function Misplaced
 
-  !> How far surfaces lie at most from what the nodes of elements make of them [m], relative to the height of elements there, in
+  !> The largest distance of surfaces from what the nodes of elements make of them [m], relative to the height of elements there, in
   !> words that name the worst; '' where that is little. Four points of a column are looked at, of many columns some.
   function Unfollowed(table, box, stack) result(words)
     type(layer_table_t), intent(in) :: table

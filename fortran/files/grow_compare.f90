@@ -1,4 +1,4 @@
-!> What a key-map makes of the finished shots of an output: kept, refused, modelled again. Arguments stand in grow.f90.
+!> The key-map against the finished shots of an output: these are kept, refused or modelled again. Arguments stand in grow.f90.
 submodule(grow_m) grow_compare
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use fiofile_m, only: words
