@@ -6,9 +6,8 @@
 // by operation, and hands s and e of that row on to group t+1, which takes it in the next turn and so stands 2L rows
 // behind. Only the first group reads s and e from memory, only the last one writes them, 24 bytes a cell and pass:
 //
-//     in shared memory       rows of s: 2L-1 + AHEAD of the first group, 2L of each other one
-//                            rows of e: 1 + AHEAD; 2L+1
-//                            rows of K and rho, from the newest that is fetched to the oldest that the last group needs
+//     in shared memory       rings of rows of s and e of each group, those of the first one hold what is fetched too
+//                            rings of rho and K, from the newest row to the oldest that the last group needs
 //                            two rows of w_x of each group
 //     in registers           the 2 x 2L sums along z of each column
 //     in global memory       memory variables after each step of the pass, in layers only: they stay in the cache
@@ -19,7 +18,7 @@
 //
 // Above the first row all is 0, and so are sums that begin there. A free surface has images above it, -s of rows 2L-1
 // .. 1: a group that begins at row 0 needs these first, from the group before it, which runs ahead for that and then
-// waits (see `moves`).
+// waits (see `moves_at_surface`).
 //
 // Samples of steps within a pass: cells of receivers lie in buckets of BUCKET columns of a row, which each group but
 // the last writes to a short list as it passes; the next pass makes traces of them (see `sample_within`).
@@ -42,22 +41,28 @@ template <int L, int T, int WIDTH, int AHEAD_> struct pass_shape {
     static constexpr int AHEAD = AHEAD_, REACH = 2 * L - 1, W = WIDTH;
     static constexpr int G = W / V, N = T * G; // threads of a step; of a block
     static constexpr int M = least_margin(REACH, T), P = W + 2 * HALO;
-    static constexpr int S0 = 2 * L - 1 + AHEAD, S = 2 * L, E0 = AHEAD + 1, E = 2 * L + 1; // rows of rings
-    static constexpr int K = 2 * L * (T - 1) + AHEAD + 1, RHO = 2 * L * T - L + AHEAD;
-    static constexpr int ROWS = S0 + E0 + (T - 1) * (S + E) + K + RHO + 2 * T;
-    static constexpr size_t bytes = (size_t)ROWS * P * sizeof(float);
-    static_assert(G % WARP == 0 && M <= LEFT && N <= 1024);
+    static constexpr int S = 2 * L - 1 + AHEAD, RHO = 2 * L * T - L + AHEAD; // rows of rings: of s, e; of rho, K
+    static constexpr int ROW = P * (int)sizeof(float);                       // bytes
+    // Where rings begin: of s, e of group t at 2 t S and S further; then rho, K, and two rows of w_x of each group.
+    static constexpr int E = S, NEXT = 2 * S, RHO_AT = 2 * T * S, K = RHO, WX_AT = RHO_AT + 2 * RHO;
+    static constexpr int ROWS = WX_AT + 2 * T;
+    static constexpr size_t bytes = (size_t)ROWS * ROW;
+    static_assert(G % WARP == 0 && M <= LEFT && N <= 1024 && AHEAD >= 2);
 };
 
-// A place in a ring of rows.
-template <int P> struct slot {
-    int at, end;
-    __device__ __forceinline__ void set(int row, int rows) {
-        row %= rows;
-        at = (row < 0 ? row + rows : row) * P;
-        end = rows * P;
+__device__ __forceinline__ bool is_in(int row, int first, int rows) { return (unsigned)(row - first) < (unsigned)rows; }
+
+// My columns of a row in a ring of RING rows, as an address in shared memory. Row n of a pass stands in row n of the
+// ring or whole rings further: rings that begin with the same row share a place.
+template <int ROW, int RING> struct slot {
+    int at, last;
+    __device__ __forceinline__ void set(int ring, int row) {
+        row %= RING;
+        at = ring;
+        last = at + (RING - 1) * ROW;
+        at += (row < 0 ? row + RING : row) * ROW;
     }
-    __device__ __forceinline__ void move() { at = at == end - P ? 0 : at + P; }
+    __device__ __forceinline__ void move() { at += at == last ? -(RING - 1) * ROW : ROW; }
 };
 
 __device__ __forceinline__ void prefetch(const float *p) {
@@ -66,9 +71,10 @@ __device__ __forceinline__ void prefetch(const float *p) {
 #endif
 }
 
-// The part of a thread. EDGE: a layer, the free surface or the source may be near.
-template <class S, int L, int T, bool EDGE> struct pass {
-    static constexpr int P = S::P, REACH = S::REACH;
+// The part of a thread. Most rows of most warps are plain: no layer, free surface or source is near, and all of a row
+// is needed. The others take a longer code (NEAR).
+template <class S, int L, int T> struct pass {
+    static constexpr int ROW = S::ROW, REACH = S::REACH, SOON = 4;
 
     const args &g;
     const work job;
@@ -76,14 +82,21 @@ template <class S, int L, int T, bool EDGE> struct pass {
     int k, first, end;            // row of s that comes next; rows first .. end-1 are needed
     int out_first, out_end;       // of the rows that I complete, those that are needed
     int fetched, fetch_end;       // rows of s
+    int plain, plain_rows;        // rows of s that are, from the first on; none of them has the source
+    int source, source_rows;      // rows of s that complete one of the source, if that is in my warp's columns
+    int tap_first, tap_rows;      // rows that I complete and of which receivers may want samples within the pass
+    bool surface;                 // my block begins at a free surface
     bool idle, in_grid, hands_on; // right of the grid; in it; there, and needed by the next step
     int valid, xi;                // cells that I write in the end; column of a strip along x, or negative
     const float *from1, *from2;
-    float *const shared, *ring1, *ring2, *s, *e, *s_next, *e_next, *const kk, *const rho, *const wx;
-    slot<P> fill1, fill2, s_k, s_x, e_r, k_r, rho_h, rho_x, s_out, e_out;
-    int wx_r, next_tap;
+    float *const shared;
+    // Of row k of s and of e that it completes; of row r + 1 of s; of rho below half row k - L, K of row r; rho of row
+    // r + 1; row r of s for the next group; what is fetched.
+    slot<ROW, S::S> s_k, s_x;
+    slot<ROW, S::RHO> rho_h, rho_x;
+    int s_out, fill, fill_last, wx_r, wx_w, next_tap;
     float z1[V][2 * L], z2[V][2 * L];
-    quad above, now;
+    quad above, now, step;
 
     __device__ __forceinline__ static int step_of(unsigned thread) { return thread / S::G; }
     __device__ __forceinline__ bool takes_first() const { return t == 0; }
@@ -91,25 +104,25 @@ template <class S, int L, int T, bool EDGE> struct pass {
 
     __device__ __forceinline__ int first_row(int step) const { return max(job.first - (T - step) * REACH, 0); }
     __device__ __forceinline__ int end_row(int step) const { return job.end + (T - step) * REACH; }
-    __device__ __forceinline__ bool surface() const { return EDGE && g.free_top && job.first <= T * REACH; }
 
     __device__ __forceinline__ pass(const args &args_, const work &w, float *shared_, unsigned thread)
         : g(args_), job(w), t(step_of(thread)), x0(w.tile * (S::W - 2 * S::M) - S::M), c(x0 + V * (thread % S::G)),
-          me(HALO + V * (thread % S::G)), shared(shared_), kk(shared + (S::S0 + S::E0 + (T - 1) * (S::S + S::E)) * P),
-          rho(kk + S::K * P), wx(rho + (S::RHO + 2 * t) * P) {
+          me(HALO + V * (thread % S::G)), shared(shared_) {
         const int column = me - HALO, at = min(c, (g.nx + 7) & ~3); // one right of the grid stands for all further ones
         const int reach = (T - 1 - t) * REACH, out = (reach + V - 1) / V * V;
-        idle = x0 + (column & ~(V * WARP - 1)) >= g.nx + HALO;
+        surface = g.free_top && job.first <= T * REACH;
+        idle = c_of_warp() >= g.nx + HALO;
         in_grid = c >= 0 && c < g.nx;
         hands_on = in_grid && column >= S::M - out && column < S::W - S::M + out;
         valid = column >= S::M && column < S::W - S::M ? min(max(g.nx - c, 0), V) : 0;
-        xi = EDGE ? strip_column(g, c) : -1;
+        xi = strip_column(g, c);
         first = first_row(t), end = end_row(t);
         out_first = first_row(t + 1), out_end = end_row(t + 1);
         const int begin = first_row(0);
-        fetched = begin, fetch_end = end_row(0);
-        k = surface() ? 0 : begin - 2 * L * t;
+        fetched = begin, fetch_end = takes_first() || writes() ? end_row(0) : begin;
+        k = surface ? 0 : begin - 2 * L * t;
         set_rings(begin);
+        set_plain();
         const ptrdiff_t row = (ptrdiff_t)(begin - 2 * L + 1) * g.pitch + at;
         from1 = takes_first() ? g.s_in + (ptrdiff_t)begin * g.pitch + at
                               : g.rho + (ptrdiff_t)(begin - L + 1) * g.pitch + at;
@@ -124,55 +137,61 @@ template <class S, int L, int T, bool EDGE> struct pass {
         }
     }
 
+    // The first column of my warp.
+    __device__ __forceinline__ int c_of_warp() const { return x0 + ((me - HALO) & ~(V * WARP - 1)); }
+
+    __device__ __forceinline__ void set_plain() {
+        constexpr int LATER = 2 * L - 1; // row k of s completes row k - LATER
+        const int left = c_of_warp(), right = left + V * WARP;
+        const box &b = g.source;
+        source = b.k + LATER;
+        source_rows = b.i < right && b.i + b.ni > left ? b.nk : 0;
+        plain = max(max(g.top, out_first) + LATER, first);
+        const int last = min(min(g.bottom - SOON + L, out_end - 1 + LATER), end);
+        plain_rows = idle || left < g.left || (right > g.right && left < g.nx) ? 0 : max(last - plain, 0);
+        tap_first = max(g.taps.first, job.first);
+        tap_rows = writes() || valid == 0 ? 0 : max(min(g.taps.end, job.end) - tap_first, 0);
+    }
+
     __device__ __forceinline__ void set_rings(int begin) {
-        float *const between = shared + (S::S0 + S::E0) * P;
-        s = takes_first() ? shared : between + (t - 1) * (S::S + S::E) * P;
-        e = s + (takes_first() ? S::S0 : S::S) * P;
-        s_next = between + t * (S::S + S::E) * P;
-        e_next = s_next + S::S * P;
-        ring1 = takes_first() ? s : rho;
-        ring2 = takes_first() ? e : kk;
-        const int row = k - begin, r = row - 2 * L + 1; // from `begin` on
-        const int rows_s = takes_first() ? S::S0 : S::S, rows_e = takes_first() ? S::E0 : S::E;
-        s_k.set(row, rows_s);
-        s_x.set(r + 1, rows_s);
-        e_r.set(r, rows_e);
-        k_r.set(r, S::K);
-        rho_h.set(row - L + 1, S::RHO);
-        rho_x.set(r + 1, S::RHO);
-        s_out.set(r, S::S);
-        e_out.set(r, S::E);
-        wx_r = 0, next_tap = -1;
-        if (takes_first())
-            fill1.set(0, S::S0), fill2.set(1 - 2 * L, S::E0);
-        else
-            fill1.set(1 - L, S::RHO), fill2.set(1 - 2 * L, S::K);
+        const int row = k - begin, r = row - 2 * L + 1; // of row `begin` on
+        const int mine = (int)__cvta_generic_to_shared(shared + me);
+        const int of_s = mine + S::NEXT * t * ROW, of_rho = mine + S::RHO_AT * ROW;
+        s_k.set(of_s, row);
+        s_x.set(of_s, r + 1);
+        rho_h.set(of_rho, row);
+        rho_x.set(of_rho, r + L);
+        s_out = s_x.at == of_s ? s_x.last : s_x.at - ROW;
+        wx_r = mine + (S::WX_AT + 2 * t) * ROW, wx_w = wx_r + ROW;
+        fill = takes_first() ? of_s : of_rho;
+        fill_last = fill + (takes_first() ? S::S - 1 : S::RHO - 1) * ROW;
+        next_tap = -1;
+    }
+
+    __device__ __forceinline__ static float *in_shared(int at) {
+        return static_cast<float *>(__cvta_shared_to_generic((unsigned)at));
     }
 
     // True if group `step` moves on by a row in this turn. A group that begins at a free surface needs rows up to 2L-1
     // of the one before, which has just written that when it waits, until the usual 2L rows lie between them.
-    __device__ __forceinline__ bool moves(int turn, int step) const {
-        if (!surface())
-            return true;
+    __device__ __forceinline__ static bool moves_at_surface(int turn, int step) {
         const int begins = turn / (4 * L - 1), waits = turn % (4 * L - 1) <= 2 * L - 2; // the newest group to begin
         return begins >= T || begins == step || (begins > step && !waits);
     }
 
     __device__ __forceinline__ int turns() const {
-        return surface() ? (T - 1) * (4 * L - 1) + job.end + 2 * L - 1
-                         : job.end + 2 * L - 1 - first_row(0) + 2 * L * (T - 1);
+        return surface ? (T - 1) * (4 * L - 1) + job.end + 2 * L - 1
+                       : job.end + 2 * L - 1 - first_row(0) + 2 * L * (T - 1);
     }
 
     // The first group needs these with the next row of s: the first one fetches s and e, the last one rho and K.
     __device__ __forceinline__ void fetch() {
-        if ((takes_first() || writes()) && fetched < fetch_end) {
-            copy(ring1 + fill1.at + me, from1);
-            if (fetched - 2 * L + 1 >= first_row(0))
-                copy(ring2 + fill2.at + me, from2);
+        if (fetched < fetch_end) {
+            copy(in_shared(fill), from1);
+            copy(in_shared(fill + (takes_first() ? S::E : S::K) * ROW), from2);
             from1 += g.pitch;
             from2 += g.pitch;
-            fill1.move();
-            fill2.move();
+            fill = fill < fill_last ? fill + ROW : fill_last - (takes_first() ? S::S - 1 : S::RHO - 1) * ROW;
         }
         fetched++;
     }
@@ -186,17 +205,20 @@ template <class S, int L, int T, bool EDGE> struct pass {
 
     // After the barrier.
     __device__ __forceinline__ void take(int turn) {
-        if (moves(turn, 0))
+        if (!surface || moves_at_surface(turn, 0))
             fetch();
         __pipeline_commit();
-        if (!moves(turn, t))
+        if (surface && !moves_at_surface(turn, t))
             return;
-        if (!idle && k >= first && k < end)
-            row();
+        if (is_in(k, plain, plain_rows) && !is_in(k, source, source_rows))
+            row<false>();
+        else if (!idle && k >= first && k < end)
+            row<true>();
         k++;
-        wx_r = P - wx_r;
-        s_k.move(), s_x.move(), e_r.move(), k_r.move(), rho_h.move(), rho_x.move();
-        s_out.move(), e_out.move();
+        const int wx = wx_r;
+        wx_r = wx_w, wx_w = wx;
+        s_out = s_x.at;
+        s_k.move(), s_x.move(), rho_h.move(), rho_x.move();
     }
 
     // --- layers ---
@@ -204,12 +226,11 @@ template <class S, int L, int T, bool EDGE> struct pass {
     // The place of memory variables of row r.
     __device__ __forceinline__ ptrdiff_t at_x(int r) const { return (ptrdiff_t)r * g.strip_pitch + xi; }
     __device__ __forceinline__ ptrdiff_t at_z(int z) const { return (ptrdiff_t)z * g.pitch + c; }
-    __device__ __forceinline__ bool layer_at(int r) const { return EDGE && xi >= 0 && r >= 0 && r < g.nz; }
-    __device__ __forceinline__ int strip_of(int r) const { return EDGE && in_grid ? strip_row(g, r) : -1; }
+    __device__ __forceinline__ bool layer_at(int r) const { return xi >= 0 && r >= 0 && r < g.nz; }
+    __device__ __forceinline__ int strip_of(int r) const { return in_grid ? strip_row(g, r) : -1; }
 
     // Numbers that the first group takes in some rows' time come to the cache meanwhile.
     __device__ __forceinline__ void expect(int h, int r) const {
-        constexpr int SOON = 4;
         const memory_variables &m = g.after[0];
         const int zh = strip_of(h + SOON), zr = strip_of(r + SOON);
         if (layer_at(r + SOON))
@@ -246,12 +267,18 @@ template <class S, int L, int T, bool EDGE> struct pass {
 
     // --- free surface ---
 
+    // Row `row` of s, which the group before has just written, while I stand at row 0.
+    __device__ __forceinline__ int image_row(int row) const {
+        const int at = s_k.at + row * ROW;
+        return at > s_k.last ? at - S::S * ROW : at;
+    }
+
     // Rows of the image above, uppermost first.
     __device__ __forceinline__ void begin_with_image() {
 #pragma unroll 1
         for (int row = REACH; row > 0; row--) {
             const quad p = takes_first() ? load(g.s_in + (ptrdiff_t)row * g.pitch + min(c, (g.nx + 7) & ~3))
-                                         : load(s + (s_k.at + row * P) % (S::S * P) + me);
+                                         : load(in_shared(image_row(row)));
 #pragma unroll
             for (int v = 0; v < V; v++)
                 scatter<L>(z1[v], g.w, -p.v[v]);
@@ -260,75 +287,79 @@ template <class S, int L, int T, bool EDGE> struct pass {
 
     // --- a row ---
 
-    __device__ __forceinline__ void row() {
+    template <bool NEAR> __device__ __forceinline__ void row() {
         const int h = k - L, r = k - 2 * L + 1;
-        const bool completes = r >= out_first, next_completes = r + 1 >= out_first && r + 1 < out_end;
+        const bool completes = !NEAR || r >= out_first,
+                   next_completes = !NEAR || (r + 1 >= out_first && r + 1 < out_end);
         const memory_variables &before = g.after[t], &then = g.after[t + 1];
-        const bool layer = layer_at(r), next_layer = layer_at(r + 1);
+        const bool layer = NEAR && layer_at(r), next_layer = NEAR && layer_at(r + 1);
         quad psi, psi_s; // long before they are needed
-        if (EDGE) {
-            if (next_layer)
-                psi = load(before.psix + at_x(r + 1));
-            if (layer)
-                psi_s = load(before.psix_s + at_x(r));
-            if (takes_first())
-                expect(h, r);
-            if (surface() && k == 0)
-                begin_with_image();
-        }
+        if (next_layer)
+            psi = load(before.psix + at_x(r + 1));
+        if (layer)
+            psi_s = load(before.psix_s + at_x(r));
+        if (NEAR && takes_first())
+            expect(h, r);
+        if (NEAR && surface && k == 0)
+            begin_with_image();
         const int tap = next_tap; // of row r
-        next_tap = !writes() && valid > 0 && r + 1 >= job.first && r + 1 < job.end ? bucket_of(g.taps, r + 1, c) : -1;
-        const quad p = load(s + s_k.at + me);
-        quad below = load(rho + rho_h.at + me);
-        if (EDGE && surface() && h < 0) // of which not all are in the ring any more
+        next_tap = is_in(r + 1, tap_first, tap_rows) ? bucket_of(g.taps, r + 1, c) : -1;
+        const quad p = load(in_shared(s_k.at));
+        quad below = load(in_shared(rho_h.at));
+        if (NEAR && surface && h < 0) // of which not all are in the ring any more
             below = load_constant(g.rho + (ptrdiff_t)(h + 1) * g.pitch + min(c, (g.nx + 7) & ~3));
         float d[V];
 #pragma unroll
         for (int v = 0; v < V; v++)
             d[v] = scatter<L>(z1[v], g.w, p.v[v]);
-        if (EDGE)
+        if (NEAR)
             layer_z(d, 1, h, before.psiz, then.psiz, h >= out_first - L && h < out_end + L - 1);
 #pragma unroll
         for (int v = 0; v < V; v++)
             d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(above.v[v] + below.v[v]));
         above = below;
-        const quad next = load(s + s_x.at + me);
+        const quad next = load(in_shared(s_x.at));
         if (next_completes)
             velocity_x(r + 1, next_layer, psi, then.psix);
         if (completes) {
-            quad x = along_x<L, false>(wx + wx_r + me, g.w);
-            if (EDGE && layer)
+            quad x = along_x<L, false>(in_shared(wx_r), g.w);
+            if (layer)
                 layer_x(x, psi_s, 0, r, then.psix_s);
-            if (EDGE)
+            if (NEAR)
                 layer_z(d, 0, r, before.psiz_s, then.psiz_s, true);
-            update(r, x, d, tap);
+            advance(x, d);
+            if (NEAR && is_in(k, source, source_rows))
+                inject(r);
+            keep(r, tap);
         }
         now = next;
     }
 
     __device__ __forceinline__ void velocity_x(int row, bool in_layer, const quad &psi, float *to) {
-        quad x = along_x<L, true>(s + s_x.at + me, g.w);
-        if (EDGE && in_layer)
+        quad x = along_x<L, true>(in_shared(s_x.at), g.w);
+        if (in_layer)
             layer_x(x, psi, 1, row, to);
-        const float *right = rho + rho_x.at + me;
+        const float *right = in_shared(rho_x.at);
         const quad r = load(right);
         const float beyond = right[V];
 #pragma unroll
         for (int v = 0; v < V; v++)
             x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : beyond));
-        store(wx + P - wx_r + me, x);
+        store(in_shared(wx_w), x);
     }
 
-    __device__ __forceinline__ void update(int r, const quad &x, const float (&d)[V], int tap) {
-        quad step = load(e + e_r.at + me);
-        const quad modulus = load(kk + k_r.at + me);
+    __device__ __forceinline__ void advance(const quad &x, const float (&d)[V]) {
+        step = load(in_shared(s_k.at + S::E * ROW));
+        const quad modulus = load(in_shared(rho_h.at + S::K * ROW));
 #pragma unroll
         for (int v = 0; v < V; v++) {
             step.v[v] = fmaf(modulus.v[v], divergence(g, x.v[v], d[v]), step.v[v]);
             now.v[v] += step.v[v];
         }
-        if (EDGE && r >= g.source.k && r < g.source.k + g.source.nk)
-            inject(r);
+    }
+
+    // Row r is complete.
+    __device__ __forceinline__ void keep(int r, int tap) {
         if (writes()) {
             const ptrdiff_t at = (ptrdiff_t)r * g.pitch + c;
             if (valid == V) {
@@ -342,8 +373,8 @@ template <class S, int L, int T, bool EDGE> struct pass {
             }
             return;
         }
-        store(s_next + s_out.at + me, now);
-        store(e_next + e_out.at + me, step);
+        store(in_shared(s_out + S::NEXT * ROW), now);
+        store(in_shared(s_k.at + (S::NEXT + S::E) * ROW), step);
         if (tap >= 0)
             store(g.taps.out + t * g.taps.count + tap + c % BUCKET, now);
     }
@@ -363,28 +394,6 @@ template <class S, int L, int T, bool EDGE> struct pass {
     }
 };
 
-template <class S, int L, int T, bool EDGE>
-__device__ __forceinline__ void run_pass(const args &g, const work &job, float *shared) {
-    pass<S, L, T, EDGE> mine(g, job, shared, threadIdx.x);
-    const int turns = mine.turns();
-    mine.fetch_ahead();
-#pragma unroll 1
-    for (int turn = 0; turn < turns; turn++) {
-        __pipeline_wait_prior(S::AHEAD - 1);
-        __syncthreads();
-        mine.take(turn);
-    }
-}
-
-template <class S, int L, int T> __device__ __forceinline__ bool plain_pass(const args &g, const work &job) {
-    constexpr int REACH = T * S::REACH;
-    const int c0 = job.tile * (S::W - 2 * S::M) - S::M;
-    const box &b = g.source;
-    const bool source = b.i < c0 + S::W && b.i + b.ni > c0 && b.k < job.end + REACH && b.k + b.nk > job.first - REACH;
-    return !source && c0 >= g.left && c0 + S::W <= g.right && job.first - REACH - L >= g.top &&
-           job.end + REACH + L < g.bottom && (!g.free_top || job.first > REACH);
-}
-
 template <int L, int T, int W, int AHEAD, int BLOCKS>
 __global__ void __launch_bounds__(T *W / V, BLOCKS) step_pass(const __grid_constant__ args g) {
     using S = pass_shape<L, T, W, AHEAD>;
@@ -400,10 +409,15 @@ __global__ void __launch_bounds__(T *W / V, BLOCKS) step_pass(const __grid_const
     take_turn(g, T);
     __syncthreads();
     const work job = find_work(g, blockIdx.x);
-    if (plain_pass<S, L, T>(g, job))
-        run_pass<S, L, T, false>(g, job, shared);
-    else
-        run_pass<S, L, T, true>(g, job, shared);
+    pass<S, L, T> mine(g, job, shared, threadIdx.x);
+    const int turns = mine.turns();
+    mine.fetch_ahead();
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++) {
+        __pipeline_wait_prior(AHEAD - 1);
+        __syncthreads();
+        mine.take(turn);
+    }
 }
 
 } // namespace tuned
