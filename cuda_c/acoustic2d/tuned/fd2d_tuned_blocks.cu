@@ -12,6 +12,7 @@ namespace tuned {
 static constexpr int LEAST_ROWS = 12;   // of a piece
 static constexpr int MOST_DOWN = 60000; // rows of tiles, of the 65535 rows of blocks that CUDA has
 static constexpr int RESERVED = 16;     // blocks that sample receivers while others march
+static constexpr int RESERVED_LONG = 4; // the same in passes of several steps, which take longer
 static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that CUDA takes for itself
 // Cells of a grid from which on shots side by side had better be done in high tiles, or march (H200).
 static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
@@ -49,7 +50,7 @@ static plan cut(const args &g, const launch &l, int slots, const choice &c) {
     const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
     const int n = (int)(slots / (p.tiles - sides + c.side * sides));
     p.pieces = n < 1 ? 1 : n > most ? most : n;
-    const int m = (int)(c.side * p.pieces + 0.5);
+    const int left = slots - p.pieces * (p.tiles - sides), m = sides > 0 ? left / sides : 0; // all that there are
     p.side_pieces = m < 1 ? 1 : m > most ? most : m;
     return p;
 }
@@ -69,7 +70,7 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
         *fits = found.down <= MOST_DOWN;
     } else {
         TRY(find_slots(found, device, &slots));
-        found.cut = cut(g, found, slots * c.waves - RESERVED, c);
+        found.cut = cut(g, found, slots * c.waves - (found.steps > 1 ? RESERVED_LONG : RESERVED), c);
         found.work = count_work(found.cut);
     }
     found.kind = c.kind;

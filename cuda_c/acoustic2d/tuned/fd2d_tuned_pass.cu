@@ -19,10 +19,10 @@ template <int L, int T, int W, int AHEAD, int BLOCKS> static launch pass_of() {
 
 launch pass_kernel(int half_length, int steps) {
     static launch (*const of[PASS_LENGTH][MOST_STEPS - 1])() = {
-        {pass_of<1, 2, 256, 3, 4>, pass_of<1, 3, 384, 2, 2>, pass_of<1, 4, 256, 2, 2>},
-        {pass_of<2, 2, 256, 3, 4>, pass_of<2, 3, 384, 2, 2>, pass_of<2, 4, 256, 2, 2>},
-        {pass_of<3, 2, 384, 2, 2>, pass_of<3, 3, 512, 2, 1>, pass_of<3, 4, 256, 2, 1>},
-        {pass_of<4, 2, 384, 2, 2>, pass_of<4, 3, 512, 2, 1>, pass_of<4, 4, 256, 2, 1>},
+        {pass_of<1, 2, 256, 3, 4>, pass_of<1, 3, 256, 2, 2>, pass_of<1, 4, 256, 3, 2>},
+        {pass_of<2, 2, 256, 2, 4>, pass_of<2, 3, 256, 2, 2>, pass_of<2, 4, 256, 3, 2>},
+        {pass_of<3, 2, 256, 2, 3>, pass_of<3, 3, 512, 2, 1>, pass_of<3, 4, 384, 2, 1>},
+        {pass_of<4, 2, 256, 2, 3>, pass_of<4, 3, 512, 2, 1>, pass_of<4, 4, 384, 2, 1>},
     };
     return of[half_length - 1][steps - 2]();
 }
