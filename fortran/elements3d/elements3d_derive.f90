@@ -72,6 +72,8 @@ contains
     type(elements_scheme_t), intent(inout) :: scheme
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
+    if (self%lossy_fluids /= '') call SchemeWarn(scheme, 'fluids do not attenuate: Q of block '//self%lossy_fluids//' in '// &
+      job%materials//' is not heeded')
     if (self%passive > 0) call SchemeWarn(scheme, 'in '//Str(self%passive)//' of '//Str(self%elements%n)//' elements Qp is too '// &
       'large beside Qs: waves that only compress would gain energy; there it is Qs*3/4*(vp/vs)**2, as if the bulk modulus did '// &
       'not attenuate: give a smaller Qp, or qp_qs')

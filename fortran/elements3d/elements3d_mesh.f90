@@ -43,7 +43,11 @@ contains
     if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
     if (allocated(error)) return
     self%unused = ''
-    if (job%materials /= '') self%unused = MaterialsUnused(materials, mesh)
+    self%lossy_fluids = ''
+    if (job%materials /= '') then
+      self%unused = MaterialsUnused(materials, mesh)
+      if (job%attenuation) self%lossy_fluids = materials%lossy_fluids
+    end if
     self%passive = 0
     if (.not. job%attenuation) part(material_bulk:material_shear, :) = 0
     if (all(from == from_table)) then

@@ -33,7 +33,10 @@ module materials_m
     real(dp), allocatable :: part(:, :)           !< (material_parts, blocks)
     real(dp), allocatable :: relative(:, :)       !< of anisotropic ones, as of elements_t, else 0; (aniso_constants, blocks)
     integer, allocatable :: from(:)
+    character(:), allocatable :: lossy_fluids     !< of blocks that have vs = 0 and a Q that would matter; none of it is heeded
   end type materials_t
+
+  real(dp), parameter :: lossless = 1000          !< Q from which on a wave loses less than 0.3 % a wavelength
 
   character(6), parameter :: known(7) = [character(6) :: 'vp', 'vs', 'rho', 'qp', 'qs', 'qkappa', 'qmu']
 
@@ -52,6 +55,7 @@ contains
     call TextOpen(file, path, 'table of materials', error)
     if (allocated(error)) return
     materials%path = path
+    materials%lossy_fluids = ''
     allocate (materials%block(0), materials%part(material_parts, 0), materials%from(0), column(0))
     allocate (materials%relative(aniso_constants, 0))
     do while (TextLine(file) .and. .not. allocated(error))
@@ -201,6 +205,9 @@ contains
     call move_alloc(part, materials%part)
     materials%relative = reshape([materials%relative, relative], [aniso_constants, n + 1])
     materials%block = [character(64) :: materials%block, block]
+    if (.not. attenuates .or. value(2) > 0 .or. .not. any(value([4, 6]) > 0 .and. value([4, 6]) < lossless)) return
+    if (materials%lossy_fluids /= '') materials%lossy_fluids = materials%lossy_fluids//', '
+    materials%lossy_fluids = materials%lossy_fluids//trim(block)
 
   contains
 

@@ -127,6 +127,10 @@ Path("few.materials").write_text("water 1500 0 1000 5 5\nsand 1800 900 2000 30 2
 r = run("plan", *words(materials="few.materials"))
 claim(r.returncode == 0 and "the mesh has no block sand, Rock, of which few.materials has a line" in r.stdout and "Q from 40 on" in r.stdout,
       f"lines for blocks that the mesh has not are told of; Q of water is nothing; Qp at its limit but for rounding is taken {r.stderr[-300:]}")
+claim("fluids do not attenuate: Q of block water in few.materials" in r.stdout, "a fluid's Q is told to be without effect")
+Path("few.materials").write_text("water 1500 0 1000 9999 9999\n* 2600 1501 2100 90 40\n")
+r = run("plan", *words(materials="few.materials"))
+claim(r.returncode == 0 and "fluids do not" not in r.stdout, "a Q that stands for none is not")
 Path("few.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100 0 0\n")
 r = run("plan", *words(materials="few.materials"))
 claim(r.returncode == 0 and "quality" not in r.stdout, "quality factors of 0 are none")
