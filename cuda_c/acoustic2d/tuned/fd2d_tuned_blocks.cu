@@ -35,7 +35,8 @@ static int find_slots(const launch &l, int device, int *slots) {
     return 0;
 }
 
-// Tiles of columns, and rows in as many pieces as there are slots: the longest pieces that fill the GPU.
+// Tiles of columns, and rows in as many pieces as there are slots: the longest pieces that fill the GPU. Sides take all
+// slots that inner tiles leave.
 static plan cut(const args &g, const launch &l, int slots, const choice &c) {
     plan p = {};
     p.weight = c.weight;
@@ -50,7 +51,7 @@ static plan cut(const args &g, const launch &l, int slots, const choice &c) {
     const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
     const int n = (int)(slots / (p.tiles - sides + c.side * sides));
     p.pieces = n < 1 ? 1 : n > most ? most : n;
-    const int left = slots - p.pieces * (p.tiles - sides), m = sides > 0 ? left / sides : 0; // all that there are
+    const int rest = slots - p.pieces * (p.tiles - sides), m = sides > 0 ? rest / sides : 0;
     p.side_pieces = m < 1 ? 1 : m > most ? most : m;
     return p;
 }

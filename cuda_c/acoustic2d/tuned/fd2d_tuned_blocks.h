@@ -10,7 +10,7 @@ namespace tuned {
 enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS, NO_PASS = FORMS, PASS_2, PASS_3, PASS_4, ALL_FORMS };
 
 // Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a tile at a side, in a layer, gets
-// `side` times as many pieces; a row in a layer along z counts `weight` times.
+// at least `side` times as many pieces; a row in a layer along z counts `weight` times.
 struct choice {
     form kind;
     int waves;

@@ -1,5 +1,5 @@
 // The kernels of passes of several steps: strips as wide, and rows fetched as far ahead, as was found fastest on an
-// H200.
+// H100 and an H200.
 #include "fd2d_tuned_blocks.h"
 #include "fd2d_tuned_pass.cuh"
 

@@ -43,7 +43,7 @@ template <int L, int T, int WIDTH, int AHEAD_> struct pass_shape {
     static constexpr int M = least_margin(REACH, T), P = W + 2 * HALO;
     static constexpr int S = 2 * L - 1 + AHEAD, RHO = 2 * L * T - L + AHEAD; // rows of rings: of s, e; of rho, K
     static constexpr int ROW = P * (int)sizeof(float);                       // bytes
-    // Where rings begin: of s, e of group t at 2 t S and S further; then rho, K, and two rows of w_x of each group.
+    // Rings of group t begin at row 2 t S (s) and S further (e); rho, K and two rows of w_x of each group follow them.
     static constexpr int E = S, NEXT = 2 * S, RHO_AT = 2 * T * S, K = RHO, WX_AT = RHO_AT + 2 * RHO;
     static constexpr int ROWS = WX_AT + 2 * T;
     static constexpr size_t bytes = (size_t)ROWS * ROW;
