@@ -11,7 +11,7 @@ program t480_third_physics
   implicit none
   type(tube_t), target :: tube
   character(4096) :: me
-  integer :: unit
+  integer :: attempt, killed, stopped, unit
   if (command_argument_count() > 0) call SplMain(tube)
   call get_command_argument(0, me)
   open (newunit=unit, file='line.keymap', action='write')
@@ -22,8 +22,15 @@ program t480_third_physics
   call Claim(Spl('', 'run output=one.nc') == 0, 'four shots in one process')
   call Claim(Spl('mpirun -n 3 ', 'run output=three.nc') == 0, 'the same with two workers')
   call Claim(Same('three.nc'), 'the same traces, bit for bit')
-  call Claim(Stopped('KILL', 'ls killed.nc.states/*.state') == 137, 'killed in mid-shot')
-  call Claim(Stopped('TERM', 'grep "goes on after step" said.txt') == 3, 'gone on in mid-shot, and stopped again')
+  ! The survey takes under a second. On a busy machine it may be through before a signal comes: then it begins anew.
+  do attempt = 1, 20
+    call execute_command_line('rm -rf killed.nc*')
+    killed = Signalled('KILL', 'ls killed.nc.states/*.state')
+    stopped = Signalled('TERM', 'grep "goes on after step" said.txt')
+    if (killed /= 0 .and. stopped /= 0) exit
+  end do
+  call Claim(killed == 137, 'killed in mid-shot')
+  call Claim(stopped == 3, 'gone on in mid-shot, and stopped again')
   call Claim(Spl('', 'status output=killed.nc') == 0, 'status')
   call Claim(Spl('', 'run output=killed.nc checkpoint=0.003') == 0, 'gone on to the end')
   call Claim(Same('killed.nc'), 'the traces of the undisturbed run, bit for bit')
@@ -44,15 +51,15 @@ contains
                               exitstat=status)
   end function Spl
 
-  !> The same of a run that gets a signal when a command succeeds. The run stands still while the command looks, so that on
-  !> a busy machine it is not over before the signal comes.
-  integer function Stopped(signal, when) result(status)
+  !> The same of a run that gets a signal when a command succeeds; the run stands still while the command looks. 0 if it was
+  !> through before.
+  integer function Signalled(signal, when) result(status)
     character(*), intent(in) :: signal, when
     call execute_command_line(': > said.txt; '//trim(me)// &
       ' run output=killed.nc checkpoint=0.003 grace=0 keymap=line.keymap dx=0.08 tmax=0.8 >> said.txt 2>&1 & p=$!; n=0; '// &
-      'until kill -STOP $p; '//when//' > found.txt 2>&1 || [ $n -gt 3000 ]; do kill -CONT $p; sleep 0.02; n=$((n + 1)); done; '// &
+      'until kill -STOP $p; '//when//' > found.txt 2>&1 || [ $n -gt 500 ]; do kill -CONT $p; sleep 0.02; n=$((n + 1)); done; '// &
       'kill -'//signal//' $p; kill -CONT $p; wait $p; s=$?; cat said.txt; exit $s', exitstat=status)
-  end function Stopped
+  end function Signalled
 
   logical function Same(file)
     character(*), intent(in) :: file
