@@ -78,7 +78,9 @@ contains
       do i = 1, self%around%n(1)
         at = i + away(1) + self%whole%n(1)*(j + away(2) - 1)
         do k = max(1, self%pad(3) + 1 - away(3)), self%around%n(3)
-          if (.not. self%rho(i, j, k) > 0) cycle
+          if (self%air) then                                  ! else all here is rock or fluid, and its density not kept
+            if (.not. self%rho(i, j, k) > 0) cycle
+          end if
           above(at) = self%whole%n(3) - (k + away(3)) + 1
           exit
         end do

@@ -119,7 +119,7 @@ contains
     failed = 0
     do c = 1, cases%usual
       call Seed(first + c)
-      call MakeCase(cases, case, merge(cases%many, cases%steps, c == cases%usual))
+      call MakeCase(cases, case, merge(cases%many, cases%steps, c == cases%usual), deep=c == 1)
       call Seed(first + c + 1000*role%rank)
       call OneCase(role, link, case, same, silent, failed)
       if (role%master .and. same + failed < c) then
@@ -204,7 +204,7 @@ contains
     c = 0
     do
       call Seed(first - 1 - c)
-      call MakeCase(cases, case, 900)
+      call MakeCase(cases, case, 900, deep=.false.)
       if (product(case%parts) == 2 .and. .not. case%scheme%one_way) exit
       c = c + 1
     end do
@@ -354,10 +354,12 @@ contains
     Often = r < part
   end function Often
 
-  subroutine MakeCase(cases, case, steps)
+  !> `deep`: a hill below air in the upper of two pieces, and a lower one that knows nothing of air.
+  subroutine MakeCase(cases, case, steps, deep)
     type(cases_t), intent(in) :: cases
     type(case_t), intent(out) :: case
     integer, intent(in) :: steps
+    logical, intent(in) :: deep
     real(dp), parameter :: weights(4, 4) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 9/8.0_dp, -1/24.0_dp, 0.0_dp, 0.0_dp, &
                                                     75/64.0_dp, -25/384.0_dp, 3/640.0_dp, 0.0_dp, 1225/1024.0_dp, &
                                                     -245/3072.0_dp, 49/5120.0_dp, -5/7168.0_dp], [4, 4])
@@ -369,6 +371,8 @@ contains
       case%parts = [Pick(1, 3), Pick(1, 3), Pick(1, 4)]
       if (product(case%parts) > 1 .and. product(case%parts) < cases%ranks .and. all(n >= 5*case%parts)) exit
     end do
+    if (deep) n(3) = 90
+    if (deep) case%parts = [1, 1, 2]
     associate (s => case%scheme, w => case%window)
       s%dx = d(1)
       s%dy = d(2)
@@ -387,7 +391,7 @@ contains
       s%npml = Pick(0, 4)
       s%sponge = Often(0.3_dp)
       s%sponge = s%sponge .and. s%npml > 0
-      s%free_top = Often(0.5_dp)
+      s%free_top = Often(0.5_dp) .and. .not. deep
       s%periodic = Often(0.25_dp)
       s%one_way = Often(0.2_dp)
       s%variant = trim(cases%variants(Pick(1, size(cases%variants))))
@@ -407,7 +411,7 @@ contains
       s%own%qmin = merge(20.0_dp, 2000.0_dp, Often(0.7_dp))
       s%own%memory = merge(memory_all, merge(memory_coarse, memory_coarse2001, Often(0.7_dp)), Often(0.4_dp))
       s%own%narrow = Often(0.4_dp)
-      s%own%decomposition = merge(case%parts, 0, Often(0.7_dp))
+      s%own%decomposition = merge(case%parts, 0, Often(0.7_dp) .or. deep)
       w%nx = n(1)
       w%ny = n(2)
       w%nz = n(3)
@@ -415,10 +419,10 @@ contains
       w%dy = d(2)
       w%dz = d(3)
       w%serial = 1
-      call MakeMedium(case)
+      call MakeMedium(case, deep)
       call MakeSource(case)
       call MakeReceivers(case)
-      case%boxed = Often(0.5_dp)
+      case%boxed = Often(0.5_dp) .or. deep
       case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//', '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
                    Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
@@ -430,11 +434,13 @@ contains
   end subroutine MakeCase
 
   !> Rough rock; often a sea or a hill below air.
-  subroutine MakeMedium(case)
+  subroutine MakeMedium(case, hill)
     type(case_t), intent(inout) :: case
+    logical, intent(in) :: hill
     integer :: i, j, k, ground, kind
     real(dp) :: rough, slope(3)
     kind = Pick(0, 3)
+    if (hill) kind = 2
     slope = [Between(-0.3_dp, 0.3_dp), Between(-0.3_dp, 0.3_dp), Between(3.0_dp, 6.0_dp)]
     if (case%scheme%free_top .and. kind == 2) kind = 1
     associate (w => case%window)
