@@ -5,7 +5,7 @@ module mixed_rows_m
   use iso_c_binding, only: c_int, c_int8_t
   use kinds_m, only: dp, sp
   use mixed_rows_c, only: mixed_row_add, mixed_row_cells, mixed_row_weigh
-  use regrid_m, only: axis_t
+  use regrid_axis_m, only: axis_t
   implicit none
   private
   public :: mixed_rows_t, MixedRowsBegin, MixedRowsBare, MixedRowsAdd, MixedRowsCells, one_air, one_fluid, one_rock

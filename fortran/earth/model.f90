@@ -11,7 +11,8 @@ module model_m
   use model_rules_m, only: ModelFormat
   use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesName
   use parameters_m, only: job_t
-  use regrid_m, only: axis_t, Regrid, RegridAxis
+  use regrid_axis_m, only: axis_t, RegridAxis
+  use regrid_m, only: Regrid
   use text_m, only: Lower, Str
   implicit none
   private

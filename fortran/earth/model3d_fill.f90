@@ -12,7 +12,7 @@ module model3d_fill_m
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck
   use model_samples_m, only: part_t
   use parameters_m, only: job_t
-  use regrid_m, only: axis_t, RegridAxis
+  use regrid_axis_m, only: axis_t, RegridAxis
   use sea_floor_m, only: floor_reach, FloorAdd, FloorBegin, FloorFinish, sea_floor_t
   use window_m, only: box_t, window_t
   implicit none

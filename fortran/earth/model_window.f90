@@ -7,8 +7,8 @@ module model_window_m
   use model_checksum_m, only: ModelChecksumCheck
   use model_m, only: model_t, on_node, recent_t, same_step
   use parameters_m, only: job_t
-  use regrid_m, only: axis_t, BetweenSamples, PlacesBetween, Regrid, RegridAlongX, RegridAlongZ, RegridAxis, RegridEffective, &
-                      RegridModulus
+  use regrid_axis_m, only: axis_t, RegridAxis
+  use regrid_m, only: BetweenSamples, PlacesBetween, Regrid, RegridDensity, RegridEffective, RegridModulus, ring
   use shot_m, only: shot_t
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
@@ -105,7 +105,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
-    call CheckSamples(model, window, merge(4, 1, job%regrid == 'cell'), error)
+    call CheckSamples(model, window, merge(7, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
     b = box_t()
     if (present(box)) b = box
@@ -187,62 +187,60 @@ contains
 
   end subroutine MediumKnown
 
-  !> The medium of a box of a window by regrid=cell. On a grid finer than the model the earth is that between samples, as ever so
-  !> fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known; some rows at a time.
+  !> The medium of a box of a window by regrid=cell, some rows at a time. On a grid finer than the model the earth is that between
+  !> samples, as ever so fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known.
   subroutine MediumApart(model, window, box)
     type(model_t), intent(in) :: model
     type(window_t), intent(inout) :: window
     type(box_t), intent(in) :: box
-    integer, parameter :: rows = 32                        ! of nodes at a time
-    type(axis_t) :: x, xh, z, zh
+    integer, parameter :: rows = 64                        ! of nodes at a time
+    type(axis_t) :: x(3), z(3)                             ! for K, and for the densities of vx and vz
     real(sp), allocatable :: vp(:, :), rho(:, :)
     integer :: more(2), low(2), high(2), k, last
     more = [PlacesBetween(model%dx, window%dx), PlacesBetween(model%dz, window%dz)]
-    call AxisX(0.0_dp, x)
-    call AxisX(window%dx/2, xh)
-    associate (i0 => box%low(1), i1 => box%high(1))
+    call AxisX(0, 0.0_dp, x(1))
+    call AxisX(ring, window%dx/2, x(2))
+    call AxisX(ring, 0.0_dp, x(3))
+    call Used(x, low(1), high(1))
+    do k = box%low(3), box%high(3), rows
+      last = min(box%high(3), k + rows - 1)
+      call AxisZ(0, 0.0_dp, z(1))
+      call AxisZ(ring, 0.0_dp, z(2))
+      call AxisZ(ring, window%dz/2, z(3))
       if (all(more == 1)) then
-        call AxisZ(box%low(3), box%high(3), 0.0_dp, z)
-        call AxisZ(box%low(3), box%high(3), window%dz/2, zh)
-        call RegridModulus(model%vp, model%rho, x, z, window%medium(i0:i1, 1, :, 1))
-        call RegridAlongX(model%rho, xh, z, window%medium(i0:i1, 1, :, 2))
-        call RegridAlongZ(model%rho, x, zh, window%medium(i0:i1, 1, :, 3))
-        return
-      end if
-      low(1) = min(minval(x%first), minval(xh%first))
-      high(1) = max(maxval(x%first + x%count), maxval(xh%first + xh%count)) - 1
-      x%first = x%first - low(1) + 1
-      xh%first = xh%first - low(1) + 1
-      do k = box%low(3), box%high(3), rows
-        last = min(box%high(3), k + rows - 1)
-        call AxisZ(k, last, 0.0_dp, z)
-        call AxisZ(k, last, window%dz/2, zh)
-        low(2) = min(minval(z%first), minval(zh%first))
-        high(2) = max(maxval(z%first + z%count), maxval(zh%first + zh%count)) - 1
-        z%first = z%first - low(2) + 1
-        zh%first = zh%first - low(2) + 1
+        call Means(model%vp, model%rho, window%medium(box%low(1):box%high(1), 1, k:last, :))
+      else
+        call Used(z, low(2), high(2))
         call BetweenSamples(model%vp, .true., more, low, high, vp)
         call BetweenSamples(model%rho, .false., more, low, high, rho)
-        call RegridModulus(vp, rho, x, z, window%medium(i0:i1, 1, k:last, 1))
-        call RegridAlongX(rho, xh, z, window%medium(i0:i1, 1, k:last, 2))
-        call RegridAlongZ(rho, x, zh, window%medium(i0:i1, 1, k:last, 3))
-      end do
-    end associate
+        call Means(vp, rho, window%medium(box%low(1):box%high(1), 1, k:last, :))
+      end if
+    end do
 
   contains
 
-    subroutine AxisX(shift, axis)
+    subroutine Means(vp, rho, medium)
+      real(sp), intent(in) :: vp(:, :), rho(:, :)
+      real(sp), intent(inout) :: medium(:, :, :)
+      call RegridModulus(vp, rho, x(1), z(1), medium(:, :, 1))
+      call RegridDensity(rho, x(2), z(2), [window%dx, window%dz], 1, medium(:, :, 2))
+      call RegridDensity(rho, x(3), z(3), [window%dx, window%dz], 2, medium(:, :, 3))
+    end subroutine Means
+
+    !> For the box's columns and so many more to each side.
+    subroutine AxisX(beside, shift, axis)
+      integer, intent(in) :: beside
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis((model%nx - 1)*more(1) + 1, model%dx/more(1), FirstColumn(model, window, box), &
-                      box%high(1) - box%low(1) + 1, window%dx, shift, Rule(more(1)), axis)
+      call RegridAxis((model%nx - 1)*more(1) + 1, model%dx/more(1), FirstColumn(model, window, box) - beside, &
+                      box%high(1) - box%low(1) + 1 + 2*beside, window%dx, shift, Rule(more(1)), axis)
     end subroutine AxisX
 
-    subroutine AxisZ(first, last, shift, axis)
-      integer, intent(in) :: first, last
+    subroutine AxisZ(beside, shift, axis)
+      integer, intent(in) :: beside
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), first - 1, last - first + 1, window%dz, shift, &
+      call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), k - 1 - beside, last - k + 1 + 2*beside, window%dz, shift, &
                       Rule(more(2)), axis)
     end subroutine AxisZ
 
@@ -251,6 +249,19 @@ contains
       character(:), allocatable :: Rule
       Rule = merge('lines', 'cell ', more > 1)
     end function Rule
+
+    !> The first and the last place that axes use; they count from the first then, if there are places between samples.
+    subroutine Used(axis, low, high)
+      type(axis_t), intent(inout) :: axis(:)
+      integer, intent(out) :: low, high
+      integer :: a
+      low = minval([(minval(axis(a)%first), a=1, size(axis))])
+      high = maxval([(maxval(axis(a)%first + axis(a)%count), a=1, size(axis))]) - 1
+      if (all(more == 1)) return
+      do a = 1, size(axis)
+        axis(a)%first = axis(a)%first - low + 1
+      end do
+    end subroutine Used
 
   end subroutine MediumApart
 

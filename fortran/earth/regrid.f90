@@ -1,13 +1,8 @@
-!> From the samples of a model to the nodes of a grid, axis by axis.
-!>
-!> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
-!> the mean over the cells it overlaps, weighted by the overlap; where it is finer, the line between the two nearest samples, or, by
-!> `cell`, the mean of what such lines are over the cell; where both agree, the sample itself. What is averaged is one of these:
-!>   cell       compressibility 1/(rho v²) at the nodes, and density at each velocity point: as it is along the difference that
-!>              drives the velocity, where masses add, and then its reciprocal across, where flows do (Backus 1962, for fluids;
-!>              Moczo et al. 2002, Bulletin of the Seismological Society of America 92, 3042-3066). The mean is by the kernel of
-!>              six points of Keys (1981, IEEE Transactions on Acoustics, Speech, and Signal Processing 29, 1153-1160), three
-!>              spacings to each side, which keeps what grows with the second and third power of the distance: a contact anywhere
+!> From the samples of a model to the nodes of a grid by weights along both axes (regrid_axis.f90). What is averaged:
+!>   cell       compressibility 1/(rho v²) at the nodes, and at each velocity point a density of its own: where it moves across
+!>              contacts masses add, along them flows do (Backus 1962, for fluids; Schoenberg & Sen 1983, Journal of the Acoustical
+!>              Society of America 73, 61-67); RegridDensity tells how contacts that dip have both. The mean is by the kernel of
+!>              Keys, which keeps what grows with the second and third power of the distance: a contact anywhere
 !>              between nodes becomes a step whose wavenumbers are right as far as a wave of some points per wavelength sees them
 !>              (Mittet 2017, Geophysics 82, T335-T355, on steps of limited band). Reflections are a third less wrong than with
 !>              his kernel of four points, which made half the error of the mean over a cell. At a step the kernel overshoots
@@ -20,23 +15,15 @@
 !>              slowest sample where densities differ much. For models of layers thinner than the grid and contacts between nodes.
 module regrid_m
   use kinds_m, only: dp, sp
+  use regrid_axis_m, only: axis_t
   implicit none
   private
-  public :: axis_t, BetweenSamples, PlacesBetween, RegridAxis, Regrid, RegridEffective, RegridModulus, RegridAlongX, RegridAlongZ
+  public :: BetweenSamples, PlacesBetween, Regrid, RegridDensity, RegridEffective, RegridModulus
+
+  integer, parameter, public :: ring = 2          !< rows of nodes around its own that RegridDensity looks at
 
   real(dp), parameter :: least_part = 0.7_dp      !< of the least sample: a mean by weights of both signs is not below
-
-  integer, parameter :: pieces = 3                !< of the kernel, each a spacing wide, to each side
-  real(dp), parameter :: kernel(0:3, 0:2) = reshape([1.0_dp, 0.0_dp, -7/3.0_dp, 4/3.0_dp, 0.0_dp, -2/3.0_dp, 1.25_dp, -7/12.0_dp, &
-                                                     0.0_dp, 1/12.0_dp, -1/6.0_dp, 1/12.0_dp], [4, 3])   !< powers of s - j
-  real(dp), parameter :: begin(0:3) = [0.0_dp, 5/9.0_dp, 71/144.0_dp, 0.5_dp]           !< its integral from 0 to j
-  real(dp), parameter :: twice(0:3) = [0.0_dp, 67/180.0_dp, 107/120.0_dp, 25/18.0_dp]   !< and the integral of that
-
-  !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
-  type :: axis_t
-    integer, allocatable :: first(:), count(:)   !< (n)
-    real(dp), allocatable :: w(:, :)              !< (largest count, n)
-  end type axis_t
+  real(dp), parameter :: mild = 0.1_dp            !< of RegridDensity: less for 30 degrees, more for smaller dips
 
   !> Rows of samples, brought to the nodes' places along x; one row serves several rows of nodes.
   type :: rows_t
@@ -46,150 +33,6 @@ module regrid_m
   end type rows_t
 
 contains
-
-  !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
-  !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'cell', 'lines' (the same
-  !> where lines join the samples), 'average', 'effective' or 'nearest'.
-  !> The weights of a node depend on its number alone, so a piece of the lattice equals the same piece of the whole.
-  subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis)
-    integer, intent(in) :: n_in, start, n
-    real(dp), intent(in) :: d_in, d_out, shift
-    character(*), intent(in) :: rule
-    type(axis_t), intent(out) :: axis
-    real(dp), parameter :: tiny_part = 1.0e-9_dp   ! of a spacing: closer than this is the same place
-    real(dp) :: x
-    integer :: i, widest
-    widest = 2
-    if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
-    if (rule == 'cell' .and. widest > 2) widest = int(2*pieces*d_out/d_in) + 3
-    if (rule == 'lines') widest = int(2*pieces*d_out/d_in) + 4
-    allocate (axis%first(n), axis%count(n), axis%w(widest, n))
-    axis%w = 0
-    do i = 1, n
-      x = (shift + (start + i - 1)*d_out)/d_in
-      if (abs(x - nint(x)) < tiny_part*max(1.0_dp, abs(x))) x = nint(x)
-      if (rule == 'nearest') then
-        call One(nint(x))
-      else if (rule == 'lines') then
-        call KeysOfLines(x, d_out/d_in)
-      else if (widest > 2 .and. rule == 'cell') then
-        call Keys(x, d_out/d_in)
-      else if (widest > 2) then
-        call Overlap(x, d_out/d_in)
-      else
-        call Line(x)
-      end if
-    end do
-
-  contains
-
-    subroutine One(j)
-      integer, intent(in) :: j
-      axis%first(i) = min(max(j, 0), n_in - 1) + 1
-      axis%count(i) = 1
-      axis%w(1, i) = 1
-    end subroutine One
-
-    subroutine Line(x)
-      real(dp), intent(in) :: x
-      integer :: j
-      j = floor(x)
-      if (x == j .or. j < 0 .or. j >= n_in - 1) then
-        call One(j)
-      else
-        axis%first(i) = j + 1
-        axis%count(i) = 2
-        axis%w(:2, i) = [1 - (x - j), x - j]
-      end if
-    end subroutine Line
-
-    !> All in cells of the model: its cell j reaches from j - 1/2 to j + 1/2, the node's from x - width/2 to x + width/2.
-    subroutine Overlap(x, width)
-      real(dp), intent(in) :: x, width
-      real(dp) :: lo, hi, part
-      integer :: j
-      lo = max(x - width/2, -0.5_dp)
-      hi = min(x + width/2, n_in - 0.5_dp)
-      axis%first(i) = min(max(floor(lo + 0.5_dp), 0), n_in - 1) + 1
-      axis%count(i) = 0
-      do j = axis%first(i) - 1, n_in - 1
-        part = min(hi, j + 0.5_dp) - max(lo, j - 0.5_dp)
-        if (part <= tiny_part) exit
-        axis%count(i) = axis%count(i) + 1
-        axis%w(axis%count(i), i) = part
-      end do
-      if (axis%count(i) == 0) then
-        call One(nint(x))
-      else
-        axis%w(:, i) = axis%w(:, i)/sum(axis%w(:axis%count(i), i))
-      end if
-    end subroutine Overlap
-
-    !> Each cell of the model counts what the kernel has over it; those beyond the model are the outermost ones.
-    subroutine Keys(x, width)
-      real(dp), intent(in) :: x, width
-      real(dp) :: below, above
-      integer :: j, at, last
-      axis%first(i) = min(max(nint(x - pieces*width), 0), n_in - 1) + 1
-      last = min(max(nint(x + pieces*width), 0), n_in - 1)
-      axis%count(i) = last - axis%first(i) + 2
-      below = -0.5_dp
-      do at = 1, axis%count(i)
-        j = axis%first(i) + at - 2
-        above = 0.5_dp
-        if (j < last) above = KeysBelow((j + 0.5_dp - x)/width)
-        axis%w(at, i) = above - below
-        below = above
-      end do
-    end subroutine Keys
-
-    !> The same where lines join the samples: each counts what the kernel has over its hat, those at the ends what lies beyond, too.
-    subroutine KeysOfLines(x, width)
-      real(dp), intent(in) :: x, width
-      real(dp) :: below, above
-      integer :: j, at, last
-      axis%first(i) = min(max(floor(x - pieces*width), 0), n_in - 1) + 1
-      last = min(max(ceiling(x + pieces*width), 0), n_in - 1)
-      axis%count(i) = last - axis%first(i) + 2
-      below = -0.5_dp
-      do at = 1, axis%count(i)
-        j = axis%first(i) + at - 2
-        above = 0.5_dp
-        if (j < last) above = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
-        axis%w(at, i) = above - below
-        below = above
-      end do
-    end subroutine KeysOfLines
-
-  end subroutine RegridAxis
-
-  !> The integral of Keys' kernel from 0 to s.
-  pure real(dp) function KeysBelow(s) result(total)
-    real(dp), intent(in) :: s
-    real(dp) :: x
-    integer :: j
-    total = 0.5_dp
-    if (abs(s) < pieces) then
-      j = int(abs(s))
-      x = abs(s) - j
-      total = begin(j) + x*(kernel(0, j) + x*(kernel(1, j)/2 + x*(kernel(2, j)/3 + x*kernel(3, j)/4)))
-    end if
-    total = sign(total, s)
-  end function KeysBelow
-
-  !> The integral of KeysBelow from 0 to s.
-  pure real(dp) function KeysTwice(s) result(total)
-    real(dp), intent(in) :: s
-    real(dp) :: x
-    integer :: j
-    if (abs(s) < pieces) then
-      j = int(abs(s))
-      x = abs(s) - j
-      total = twice(j) + x*(begin(j) + x*(kernel(0, j)/2 + x*(kernel(1, j)/6 + x*(kernel(2, j)/12 + x*kernel(3, j)/20))))
-    else
-      total = twice(pieces) + 0.5_dp*(abs(s) - pieces)
-    end if
-  end function KeysTwice
 
   !> So many places for each sample of spacing `own` show to a grid of spacing d what lies between samples: what a wave sees is no
   !> line between them. With 4 of them traces are two to five times as far from those of a fine grid (t206). 1 where the grid is not
@@ -305,57 +148,62 @@ contains
     end do
   end subroutine RegridModulus
 
-  !> The mean of a along x, then, across, that of its reciprocal.
-  subroutine RegridAlongX(a, x, z, b)
+  !> Density at the points of vx (axis 1) or vz (2), so that 1/rho is that of a contact in the direction of the velocity.
+  !>
+  !> Across a contact 1/rho is 1/<rho>, along it <1/rho>, D more. With s = sin² of its dip and c = cos of twice the dip, seen from
+  !> the velocity's axis, 1/<rho> + w D for this velocity and <1/rho> - w D for the other make both wrong by D (s + c w): what is
+  !> reflected is right at any angle with w = -s/c, which has no bounds at 45 degrees, where none is right. So w makes
+  !> (s + c w)² + mild (w - s)² least, which is 1/2 there, as it must be. The dip is that of slopes of <rho> around, so a thin layer
+  !> has one too, and in rock without a direction all points have 1/2.
+  subroutine RegridDensity(a, x, z, d, axis, b)
     real(sp), intent(in) :: a(:, :)
-    type(axis_t), intent(in) :: x, z
-    real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
-    type(rows_t) :: rows
-    real(dp) :: mean(size(b, 1)), least(size(b, 1)), over(size(b, 1), 0:size(z%w, 1) - 1)
-    integer :: k, m, n, made
-    allocate (rows%least(size(b, 1), 0:size(z%w, 1) - 1))
-    do k = 1, size(b, 2)
-      made = rows%made
-      call NodeRow(a, x, z, k, .false., rows, mean)
-      mean = 0
-      least = huge(least)
-      do m = z%first(k), z%first(k) + z%count(k) - 1
-        n = modulo(m, size(z%w, 1))
-        if (m > made) over(:, n) = 1/max(rows%along(:, n), least_part*rows%least(:, n))
-        mean = mean + z%w(m - z%first(k) + 1, k)*over(:, n)
-        least = min(least, over(:, n))
-      end do
-      b(:, k) = real(1/max(mean, least_part*least), sp)
+    type(axis_t), intent(in) :: x, z               !< of `ring` nodes more to each side
+    real(dp), intent(in) :: d(2)                   !< spacings of the nodes, along x, z [m]
+    integer, intent(in) :: axis
+    real(sp), intent(out) :: b(:, :)               !< (size(x%first) - 2 ring, size(z%first) - 2 ring)
+    type(rows_t) :: masses, flows
+    real(dp), allocatable, dimension(:, :) :: rho, flow, most, least, along, across
+    real(dp) :: s, c, w, mean
+    integer :: i, k, n(2)
+    n = [size(x%first), size(z%first)]
+    allocate (rho(n(1), n(2)), flow(n(1), n(2)), most(n(1), n(2)), least(n(1), n(2)))
+    allocate (masses%least(n(1), 0:size(z%w, 1) - 1), flows%least(n(1), 0:size(z%w, 1) - 1))
+    do k = 1, n(2)
+      call NodeRow(a, x, z, k, .false., masses, rho(:, k))
+      call NodeRow(a, x, z, k, .true., flows, flow(:, k))
+      most(:, k) = 1/(least_part*LeastOf(masses, z, k))
+      least(:, k) = least_part*LeastOf(flows, z, k)
     end do
-  end subroutine RegridAlongX
+    rho = max(rho, 1/most)
+    along = Slopes(rho, d, axis)
+    across = Slopes(rho, d, 3 - axis)
+    do k = ring + 1, n(2) - ring
+      do i = ring + 1, n(1) - ring
+        s = across(i, k)/max(across(i, k) + along(i, k), tiny(s))
+        c = 1 - 2*s
+        w = s*(mild - c)/(mild + c**2)
+        mean = (1 - w)/rho(i, k) + w*flow(i, k)
+        b(i - ring, k - ring) = real(1/min(max(mean, least(i, k)), most(i, k)), sp)
+      end do
+    end do
+  end subroutine RegridDensity
 
-  !> The mean of a along z, then, across, that of its reciprocal.
-  subroutine RegridAlongZ(a, x, z, b)
-    real(sp), intent(in) :: a(:, :)
-    type(axis_t), intent(in) :: x, z
-    real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
-    real(dp), allocatable :: over(:)
-    real(sp), allocatable :: least(:)
-    integer :: first, last, k, m, i, j
-    first = minval(x%first)
-    last = maxval(x%first + x%count - 1)
-    allocate (over(first:last), least(first:last))
-    do k = 1, size(b, 2)
-      over = 0
-      least = huge(least)
-      do m = 1, z%count(k)
-        j = z%first(k) + m - 1
-        over = over + z%w(m, k)*a(first:last, j)
-        least = min(least, a(first:last, j))
-      end do
-      over = 1/max(over, least_part*least)
-      do i = 1, size(b, 1)
-        associate (f => x%first(i), n => x%count(i))
-          b(i, k) = real(1/max(dot_product(x%w(:n, i), over(f:f + n - 1)), least_part*minval(over(f:f + n - 1))), sp)
-        end associate
-      end do
-    end do
-  end subroutine RegridAlongZ
+  !> The mean square of slopes along an axis, over the cells around each node that is not in the ring.
+  pure function Slopes(rho, d, axis) result(mean)
+    real(dp), intent(in) :: rho(:, :), d(2)
+    integer, intent(in) :: axis
+    real(dp) :: mean(size(rho, 1), size(rho, 2))
+    real(dp) :: square(size(rho, 1), size(rho, 2))
+    integer :: m, n
+    m = size(rho, 1)
+    n = size(rho, 2)
+    square = 0
+    if (axis == 1) square(2:m - 1, :) = ((rho(3:, :) - rho(:m - 2, :))/d(1))**2
+    if (axis == 2) square(:, 2:n - 1) = ((rho(:, 3:) - rho(:, :n - 2))/d(2))**2
+    square(2:m - 1, :) = (square(:m - 2, :) + 2*square(2:m - 1, :) + square(3:, :))/4
+    mean = 0
+    mean(:, 2:n - 1) = (square(:, :n - 2) + 2*square(:, 2:n - 1) + square(:, 3:))/4
+  end function Slopes
 
   !> The smallest of the samples that a row of nodes is made of.
   pure function LeastOf(rows, z, k) result(least)

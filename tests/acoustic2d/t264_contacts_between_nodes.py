@@ -33,7 +33,7 @@ def contact(medium, place, points, away=400.0, dip=0.0, rule="cell", sample=2.5)
     points_of = np.vstack([source, receivers])
     tmax = float(np.hypot(receivers[:, 0], away + np.abs(receivers[:, 1])).max() / 1500 + 2.6 / fpeak + 0.1)     # echoes end in it
     world = points_of[:, :1] * along + points_of[:, 1:] * beyond
-    margin = 1500 if 0 < dip < 1 else 200           # beyond its edges a model goes on level: a bend there would be heard
+    margin = 1500 if 0 < abs(dip) < 1 else 200           # beyond its edges a model goes on level: a bend there would be heard
     node = -np.floor((world.min(0) - margin) / H) * H
     world += node + place * beyond
     x, z = (np.arange(int(np.ceil((world[:, a].max() + margin) / sample)) + 1) * sample for a in (0, 1))
@@ -85,6 +85,8 @@ else:
     check("strong, flat, 8.75 m beyond a node", *contact("strong", 8.75, 5), 5)
     check("sea floor, upright, 6.25 m beyond a node", *contact("sea floor", 6.25, 5, dip=np.pi / 2), 5)
     check("strong, dips by 10 degrees", *contact("strong", 3.75, 5, dip=np.radians(10)), 5)
+    off, late = contact("density alone", 3.75, 10, dip=np.radians(-20))
+    claim(off.max() <= 1 and late.max() <= 0.2, f"density alone, rises by 20 degrees, at 10 points: {words(off, late)}, at most 1 %, 0.2 ms")
     old = contact("sea floor", 1.25, 5, rule="average")[0][0]
     claim(old > 10, f"regrid=average goes on to make {old:.0f} % of the reflection of a sea floor, more than 10 %")
 done()

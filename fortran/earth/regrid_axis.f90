@@ -1,0 +1,171 @@
+!> Places of nodes along an axis of samples, and what each sample counts there.
+!>
+!> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
+!> the mean over the cells it overlaps, weighted by the overlap or by the kernel of six points of Keys (1981, IEEE Transactions on
+!> Acoustics, Speech, and Signal Processing 29, 1153-1160), three spacings to each side; where it is finer, the line between the two
+!> nearest samples, or the mean of what such lines are under that kernel; where both agree, the sample itself.
+module regrid_axis_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: axis_t, RegridAxis
+
+  integer, parameter :: pieces = 3                !< of the kernel, each a spacing wide, to each side
+  real(dp), parameter :: kernel(0:3, 0:2) = reshape([1.0_dp, 0.0_dp, -7/3.0_dp, 4/3.0_dp, 0.0_dp, -2/3.0_dp, 1.25_dp, -7/12.0_dp, &
+                                                     0.0_dp, 1/12.0_dp, -1/6.0_dp, 1/12.0_dp], [4, 3])   !< powers of s - j
+  real(dp), parameter :: begin(0:3) = [0.0_dp, 5/9.0_dp, 71/144.0_dp, 0.5_dp]           !< its integral from 0 to j
+  real(dp), parameter :: twice(0:3) = [0.0_dp, 67/180.0_dp, 107/120.0_dp, 25/18.0_dp]   !< and the integral of that
+
+  !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
+  type :: axis_t
+    integer, allocatable :: first(:), count(:)   !< (n)
+    real(dp), allocatable :: w(:, :)              !< (largest count, n)
+  end type axis_t
+
+contains
+
+  !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
+  !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'cell', 'lines' (the same
+  !> where lines join the samples), 'average', 'effective' or 'nearest'.
+  !> The weights of a node depend on its number alone, so a piece of the lattice equals the same piece of the whole.
+  subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis)
+    integer, intent(in) :: n_in, start, n
+    real(dp), intent(in) :: d_in, d_out, shift
+    character(*), intent(in) :: rule
+    type(axis_t), intent(out) :: axis
+    real(dp), parameter :: tiny_part = 1.0e-9_dp   ! of a spacing: closer than this is the same place
+    real(dp) :: x
+    integer :: i, widest
+    widest = 2
+    if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
+    if (rule == 'cell' .and. widest > 2) widest = int(2*pieces*d_out/d_in) + 3
+    if (rule == 'lines') widest = int(2*pieces*d_out/d_in) + 4
+    allocate (axis%first(n), axis%count(n), axis%w(widest, n))
+    axis%w = 0
+    do i = 1, n
+      x = (shift + (start + i - 1)*d_out)/d_in
+      if (abs(x - nint(x)) < tiny_part*max(1.0_dp, abs(x))) x = nint(x)
+      if (rule == 'nearest') then
+        call One(nint(x))
+      else if (rule == 'lines') then
+        call KeysOfLines(x, d_out/d_in)
+      else if (widest > 2 .and. rule == 'cell') then
+        call Keys(x, d_out/d_in)
+      else if (widest > 2) then
+        call Overlap(x, d_out/d_in)
+      else
+        call Line(x)
+      end if
+    end do
+
+  contains
+
+    subroutine One(j)
+      integer, intent(in) :: j
+      axis%first(i) = min(max(j, 0), n_in - 1) + 1
+      axis%count(i) = 1
+      axis%w(1, i) = 1
+    end subroutine One
+
+    subroutine Line(x)
+      real(dp), intent(in) :: x
+      integer :: j
+      j = floor(x)
+      if (x == j .or. j < 0 .or. j >= n_in - 1) then
+        call One(j)
+      else
+        axis%first(i) = j + 1
+        axis%count(i) = 2
+        axis%w(:2, i) = [1 - (x - j), x - j]
+      end if
+    end subroutine Line
+
+    !> All in cells of the model: its cell j reaches from j - 1/2 to j + 1/2, the node's from x - width/2 to x + width/2.
+    subroutine Overlap(x, width)
+      real(dp), intent(in) :: x, width
+      real(dp) :: lo, hi, part
+      integer :: j
+      lo = max(x - width/2, -0.5_dp)
+      hi = min(x + width/2, n_in - 0.5_dp)
+      axis%first(i) = min(max(floor(lo + 0.5_dp), 0), n_in - 1) + 1
+      axis%count(i) = 0
+      do j = axis%first(i) - 1, n_in - 1
+        part = min(hi, j + 0.5_dp) - max(lo, j - 0.5_dp)
+        if (part <= tiny_part) exit
+        axis%count(i) = axis%count(i) + 1
+        axis%w(axis%count(i), i) = part
+      end do
+      if (axis%count(i) == 0) then
+        call One(nint(x))
+      else
+        axis%w(:, i) = axis%w(:, i)/sum(axis%w(:axis%count(i), i))
+      end if
+    end subroutine Overlap
+
+    !> Each cell of the model counts what the kernel has over it; those beyond the model are the outermost ones.
+    subroutine Keys(x, width)
+      real(dp), intent(in) :: x, width
+      real(dp) :: below, above
+      integer :: j, at, last
+      axis%first(i) = min(max(nint(x - pieces*width), 0), n_in - 1) + 1
+      last = min(max(nint(x + pieces*width), 0), n_in - 1)
+      axis%count(i) = last - axis%first(i) + 2
+      below = -0.5_dp
+      do at = 1, axis%count(i)
+        j = axis%first(i) + at - 2
+        above = 0.5_dp
+        if (j < last) above = KeysBelow((j + 0.5_dp - x)/width)
+        axis%w(at, i) = above - below
+        below = above
+      end do
+    end subroutine Keys
+
+    !> The same where lines join the samples: each counts what the kernel has over its hat, those at the ends what lies beyond, too.
+    subroutine KeysOfLines(x, width)
+      real(dp), intent(in) :: x, width
+      real(dp) :: below, above
+      integer :: j, at, last
+      axis%first(i) = min(max(floor(x - pieces*width), 0), n_in - 1) + 1
+      last = min(max(ceiling(x + pieces*width), 0), n_in - 1)
+      axis%count(i) = last - axis%first(i) + 2
+      below = -0.5_dp
+      do at = 1, axis%count(i)
+        j = axis%first(i) + at - 2
+        above = 0.5_dp
+        if (j < last) above = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
+        axis%w(at, i) = above - below
+        below = above
+      end do
+    end subroutine KeysOfLines
+
+  end subroutine RegridAxis
+
+  !> The integral of Keys' kernel from 0 to s.
+  pure real(dp) function KeysBelow(s) result(total)
+    real(dp), intent(in) :: s
+    real(dp) :: x
+    integer :: j
+    total = 0.5_dp
+    if (abs(s) < pieces) then
+      j = int(abs(s))
+      x = abs(s) - j
+      total = begin(j) + x*(kernel(0, j) + x*(kernel(1, j)/2 + x*(kernel(2, j)/3 + x*kernel(3, j)/4)))
+    end if
+    total = sign(total, s)
+  end function KeysBelow
+
+  !> The integral of KeysBelow from 0 to s.
+  pure real(dp) function KeysTwice(s) result(total)
+    real(dp), intent(in) :: s
+    real(dp) :: x
+    integer :: j
+    if (abs(s) < pieces) then
+      j = int(abs(s))
+      x = abs(s) - j
+      total = twice(j) + x*(begin(j) + x*(kernel(0, j)/2 + x*(kernel(1, j)/6 + x*(kernel(2, j)/12 + x*kernel(3, j)/20))))
+    else
+      total = twice(pieces) + 0.5_dp*(abs(s) - pieces)
+    end if
+  end function KeysTwice
+
+end module regrid_axis_m
