@@ -29,6 +29,7 @@
 #include "counts.h"
 #include "err.h"
 #include "iface.h"
+#include "process.h"
 
 enum { LINE = 700, TOKEN = 16, TAIL = 23, HEIR_NAPS = 3000 }; /* naps of 0.01 s */
 static const char tail_form[] = "%s beat=%012ld";             /* TAIL characters, whichever word */
@@ -56,31 +57,6 @@ static void read_word(const char *path, char *word, size_t n) {
     if (fgets(word, (int)n, f))
         word[strcspn(word, "\n")] = 0;
     fclose(f);
-}
-
-/* Tells whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none,
- * or it is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the
- * table while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or
- * its parent has not waited for it. */
-static int started(long pid, unsigned long long *ticks) {
-    enum { EXITING = 0x4, SIGNALED = 0x400 };
-    char path[64], line[1024], state;
-    unsigned flags;
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT || errno == ESRCH ? 0 : -1;
-    ssize_t got = read(fd, line, sizeof line - 1);
-    int gone = got < 0 && errno == ESRCH;
-    close(fd);
-    if (got <= 0)
-        return gone ? 0 : -1;
-    line[got] = 0;
-    char *rest = strrchr(line, ')');
-    if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                        &state, &flags, ticks) != 3)
-        return -1;
-    return state != 'Z' && state != 'X' && !(flags & (EXITING | SIGNALED));
 }
 
 static char here_it_runs[160];
@@ -114,7 +90,7 @@ static void user_name(char *name, size_t n) {
 
 void lock_self(int n, char *text) {
     unsigned long long ticks = 0;
-    started(getpid(), &ticks);
+    process_started(getpid(), &ticks);
     snprintf(text, (size_t)n, " pid=%ld here=%s/%llu", (long)getpid(), machine(), ticks);
 }
 
@@ -157,7 +133,7 @@ int lock_alive(const char *text) {
     long number = 0; /* no process has it */
     count_read(pid, 1, INT_MAX, NULL, &number);
     unsigned long long ticks;
-    int lives = number ? started(number, &ticks) : 0;
+    int lives = number ? process_started(number, &ticks) : 0;
     return lives == 1 ? ticks == strtoull(start + 1, NULL, 10) : lives;
 }
 

@@ -17,6 +17,7 @@ module forecast_m
     real(dp) :: step = 0         !< seconds a cell update
     real(dp) :: trace = 0        !< seconds a trace
     real(dp) :: commit = 0       !< seconds a shot
+    real(dp) :: picture = 0      !< seconds a number of a picture or map; negative where that could not be tried
     integer :: threads = 1       !< that steps were done with in the end
     real(dp) :: state = 0        !< numbers in the last state of the largest shot but for pictures, 0 = it has none
   end type cost_t

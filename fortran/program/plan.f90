@@ -36,6 +36,7 @@ module plan_m
     integer :: largest = 1                        !< slot of the shot with the most cells
     real(dp) :: cells = 0, total = 0              !< cells of that shot, of all shots; with layers
     real(dp), allocatable :: of(:), traces(:)     !< cells and traces of each, (shots)
+    real(dp), allocatable :: pictures(:)          !< numbers of pictures and maps of each, (shots)
     real(dp) :: receivers = 0                     !< of all shots
     real(dp) :: gain = 1                          !< a group steps through that shot so many times faster than one rank
     real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
@@ -97,13 +98,14 @@ contains
     real(dp) :: cells
     integer :: i
     associate (m => survey%physics)
-      allocate (span%of(survey%keymap%n), span%traces(survey%keymap%n))
+      allocate (span%of(survey%keymap%n), span%traces(survey%keymap%n), span%pictures(survey%keymap%n))
       do i = 1, survey%keymap%n
         call KeymapShot(survey%keymap, i, shot)
         cells = SurveyCells(survey, shot, error)
         if (allocated(error)) return
         span%of(i) = cells
         span%traces(i) = size(shot%rx)*size(SplitList(survey%scheme%components))
+        span%pictures(i) = SurveyFilmBytes(survey, survey%keymap%record(i))/4
         if (cells > span%cells) then
           span%cells = cells
           span%largest = i
@@ -253,9 +255,9 @@ contains
     real(dp) :: beside
     integer :: workers
     associate (s => survey%scheme)
-      allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces))
+      allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces) + WithPictures(cost, span))
       apart = shot/span%gain + EXCHANGE
-      beside = (sum(shot) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
+      beside = (sum(shot - WithPictures(cost, span)) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
       call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
                ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
                ' ms a shot for set-up, traces and files)')
@@ -264,8 +266,19 @@ contains
                                      ' worker(s) of this job'//trim(merge(', groups of ranks', repeat(' ', 17), s%ranks > 1)))
       if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(apart, cost%commit, 8))// &
                                ' on 8; not below '//Lasts(ForecastRun(apart, cost%commit, size(shot)))//', whatever their number')
+      if (cost%picture > 0) call Row('', Lasts(sum(WithPictures(cost, span)))//' of it in one process for '// &
+                                     trim(survey%physics%pictures))
+      if (cost%picture < 0) call Row('', 'without '//trim(survey%physics%pictures)//', which could not be tried')
     end associate
   end subroutine PrintTime
+
+  !> Seconds that pictures and maps add to each shot.
+  pure function WithPictures(cost, span) result(seconds)
+    type(cost_t), intent(in) :: cost
+    type(span_t), intent(in) :: span
+    real(dp) :: seconds(size(span%pictures))
+    seconds = max(cost%picture, 0.0_dp)*span%pictures
+  end function WithPictures
 
   !> '2 threads', or '1 of 2 threads' where a shot gets fewer than the rank may take.
   function Threads(cost, scheme) result(s)
@@ -330,7 +343,8 @@ contains
     if (allocated(error)) then
       call Row('GPU', 'cannot be used: '//error%message)
     else
-      allocate (shot, source=ForecastShot(cost, span%of, real(survey%scheme%nt, dp), span%traces, shots > 1))
+      allocate (shot, source=ForecastShot(cost, span%of, real(survey%scheme%nt, dp), span%traces, shots > 1) + &
+                             WithPictures(cost, span))
       n = max(1, min(n, survey%job%gpn))
       call Row('GPU time', 'about '//Lasts(ForecastRun(shot, cost%commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
                ' Gcell/s'//trim(merge(', set-up and traces meanwhile', repeat(' ', 29), shots > 1))//')')

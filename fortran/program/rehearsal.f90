@@ -7,10 +7,10 @@ module rehearsal_m
   use forecast_m, only: cost_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds
-  use keymap_m, only: KeymapShot
+  use keymap_m, only: KeymapFind, KeymapShot
   use kinds_m, only: dp
   use parameters_m, only: job_t
-  use survey_m, only: survey_t, SurveyCells
+  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t, solver_t
@@ -36,6 +36,7 @@ module rehearsal_m
     real(dp) :: loop = 0, updates = 0              !< [s] for cell updates
     real(dp) :: gather = 0, traces = 0             !< [s] for traces
     real(dp) :: state = 0                          !< numbers in the last state of the shot tried last
+    real(dp) :: whole_loop = 0, pictures = 0       !< cell updates of all steps, numbers of pictures, of the shots tried
   end type sums_t
 
 contains
@@ -73,12 +74,43 @@ contains
     class is (timeloop_t)
       cost%threads = solver%team%threads
     end select
-    call solver%free()
     cost%setup = sums%setup/max(sums%cells, 1.0_dp)
     cost%step = sums%loop/max(sums%updates, 1.0_dp)
     cost%trace = sums%gather/max(sums%traces, 1.0_dp)
-    cost%commit = Commit(survey)
+    cost%commit = Commit(survey, 4.0_dp*survey%keymap%nrec_max*size(SplitList(scheme%components))*scheme%nt_out)
+    if (size(survey%snapshot_records) > 0) call Pictures(survey, solver, scheme%variant, gpu, cost)
+    call solver%free()
   end subroutine Rehearse
+
+  !> What pictures cost beside the steps: a shot is tried with them. They are taken for as dear by number in others.
+  subroutine Pictures(survey, solver, variant, gpu, cost)
+    type(survey_t), intent(in) :: survey
+    class(solver_t), intent(inout) :: solver
+    character(*), intent(in) :: variant
+    logical, intent(in) :: gpu
+    type(cost_t), intent(inout) :: cost
+    class(scheme_t), allocatable :: scheme
+    type(error_t), allocatable :: error            ! such as a plane that a piece of the shot does not hold
+    type(sums_t) :: sums
+    type(start_t) :: start
+    real(dp) :: bytes
+    logical :: whole, enough
+    start%wall = host_seconds()
+    call cpu_time(start%cpu)
+    allocate (scheme, source=survey%scheme)
+    scheme%variant = variant
+    cost%picture = -1
+    enough = .false.
+    do while (.not. enough)
+      call OneShot(survey, scheme, solver, KeymapFind(survey%keymap, survey%snapshot_records(1)), gpu, start, sums, whole, error)
+      enough = Over(start) .or. .not. whole
+      if (allocated(error)) return
+    end do
+    if (.not. (sums%pictures > 0 .and. sums%updates > 0)) return
+    cost%picture = max(0.0_dp, sums%setup - cost%setup*sums%cells + (sums%loop/sums%updates - cost%step)*sums%whole_loop)
+    bytes = SurveyFilmBytes(survey, survey%snapshot_records(1))
+    cost%picture = cost%picture/sums%pictures + 4*Commit(survey, bytes)/bytes
+  end subroutine Pictures
 
   !> True when enough shots are tried; that takes longer where other programs take most of the time.
   logical function Over(start)
@@ -132,6 +164,8 @@ contains
     to = host_seconds()
     sums%setup = sums%setup + to - from
     sums%cells = sums%cells + cells
+    sums%whole_loop = sums%whole_loop + cells*scheme%nt
+    sums%pictures = sums%pictures + survey%physics%picture_numbers(scheme, window)
     sums%state = StateSize(survey, solver, scheme, slot, cells)
     call Loop(solver, scheme, cells, start, sums, whole, error)
     whole = whole .and. .not. piece
@@ -232,13 +266,12 @@ contains
     end do
   end subroutine Shrink
 
-  !> Seconds until the traces of a shot are safe on the disk of the output.
-  real(dp) function Commit(survey) result(s)
+  !> Seconds until so many bytes are safe on the disk of the output.
+  real(dp) function Commit(survey, bytes) result(s)
     type(survey_t), intent(in) :: survey
-    real(dp) :: bytes
+    real(dp), intent(in) :: bytes
     integer :: slash
-    associate (output => survey%job%output, c => survey%scheme)
-      bytes = 4.0_dp*survey%keymap%nrec_max*size(SplitList(c%components))*c%nt_out
+    associate (output => survey%job%output)
       slash = index(output, '/', back=.true.)
       if (slash > 0) s = FileCommit(output(:slash), bytes)
       if (slash == 0) s = FileCommit('.', bytes)

@@ -12,6 +12,7 @@ module roles_m
   use node_memory_m, only: node_t, NodesFind
   use peers_m, only: peers_t, PeersNew, PROCESS_NAME
   use rank_map_m, only: RankMap, RanksIdle, RanksSpared, RankWarnings, rank_info_t
+  use siblings_c, only: siblings_watch
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -19,6 +20,7 @@ module roles_m
   public :: RolesDisband, RolesThreads, RolesUsable, RolesStop
 
   integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
+  real(dp), parameter :: GONE = 5.0_dp        !< seconds that they wait for one that has ended on their machine
   integer, parameter :: GPUS = 64             !< GPUs of a node that are looked at, at most
   real(dp), parameter :: USABLE = 0.95_dp     !< part of a GPU's free memory that shots may use: the driver takes some of it later
 
@@ -106,13 +108,16 @@ contains
     call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
-  !> From here on to RolesMet the ranks wait for each other: one that waits for too long ends itself.
+  !> From here on to RolesMet the ranks wait for each other: one that waits for too long, or for a process that has ended on this
+  !> machine, ends itself.
   subroutine RolesMeet()
     call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
                                         'did not come; run the same command again'))   ! it would keep the others in there
+    if (RolesLaunched()) call siblings_watch(GONE, 3)
   end subroutine RolesMeet
 
   subroutine RolesMet()
+    call siblings_watch(0.0_dp, 0)
     call host_alarm(0, 0, CString(''))
   end subroutine RolesMet
 

@@ -8,14 +8,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from check import PATIENCE, claim, done, skip
-from jobs import RECOVERY, Job, count, kick, ranks_here, wait_until
+from jobs import RECOVERY, Job, count, kick, line_with, ranks_here, wait_until
 from minisurvey import PROGRAM, differences, make, run
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Two minutes are too long for a test: forty seconds of the alarm pass in one. And rank DIE_RANK dies at its barrier number DIE_AT,
-# before it enters it or just after.
+# Two minutes are too long for a test: forty seconds of the alarm pass in one, but where PATIENT. And rank DIE_RANK dies at its barrier
+# number DIE_AT, before it enters it or just after; or as it starts MPI, half a second after it came (DIE_YOUNG).
 with open("haste.c", "w") as f:
     f.write(r"""
 #define _GNU_SOURCE
@@ -25,9 +25,17 @@ with open("haste.c", "w") as f:
 #include <unistd.h>
 unsigned alarm(unsigned n) {
     unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, "alarm");
-    return real((n + 39) / 40);
+    return real(getenv("PATIENT") ? n : (n + 39) / 40);
 }
 static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) : -1; }
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int (*real)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))dlsym(RTLD_NEXT, "PMPI_Init_thread");
+    if (getenv("DIE_YOUNG") && number("OMPI_COMM_WORLD_RANK") == number("DIE_RANK")) {
+        usleep(500000);
+        raise(SIGKILL);
+    }
+    return real(argc, argv, required, provided);
+}
 int PMPI_Ibarrier(void *comm, void *request) {
     static int n;
     int (*real)(void *, void *) = (int (*)(void *, void *))dlsym(RTLD_NEXT, "PMPI_Ibarrier");
@@ -56,6 +64,18 @@ claim(status not in (None, 0, 1, 2), f"a rank that never comes: the job ends aft
       "which means: run again")
 claim("the ranks did not find each other" in said, "and says: " + next((s for s in said.splitlines() if s.startswith("error")), said[-200:]))
 claim(not os.path.exists("out.nc.lock") and not os.path.exists("out.nc"), "and has touched nothing")
+
+# Where the launcher lets the others live they are inside MPI's start then, and know of each other by the system alone.
+for rank in (0, 2):
+    begin = time.monotonic()
+    job = Job(output=f"young{rank}.nc", ranks=4, options=RECOVERY, machine={},
+              env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "1", "PATIENT": "1"})
+    wait_until(lambda: len(ranks_here(job.output)) == 4, 30, job.process)
+    ended = wait_until(lambda: not ranks_here(job.output), 60)
+    took = time.monotonic() - begin
+    job.end(10)
+    claim(ended and "has ended before the ranks had found each other" in job.said(),
+          f"rank {rank} dies as it starts MPI: the others end after {took:.0f} s, not by the alarm of two minutes: {line_with('error', job.said())}")
 
 # --- killed at any moment of the first second, where the launcher lets the others live ---------------------------------------
 

@@ -1,0 +1,169 @@
+/* Processes of this machine: see process.h and interfaces/siblings_c.f90. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "iface.h"
+#include "process.h"
+
+int process_started(long pid, unsigned long long *ticks) {
+    enum { EXITING = 0x4, SIGNALED = 0x400 };
+    char path[64], line[1024], state;
+    unsigned flags;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == ESRCH ? 0 : -1;
+    ssize_t got = read(fd, line, sizeof line - 1);
+    int gone = got < 0 && errno == ESRCH;
+    close(fd);
+    if (got <= 0)
+        return gone ? 0 : -1;
+    line[got] = 0;
+    char *rest = strrchr(line, ')');
+    if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                        &state, &flags, ticks) != 3)
+        return -1;
+    return state != 'Z' && state != 'X' && !(flags & (EXITING | SIGNALED));
+}
+
+/* --- those that the same launcher has started ---------------------------------------- */
+
+enum { PATH = 64 };
+static const double look_every = 0.05; /* seconds: ranks of a machine start within a tenth of a second */
+
+struct sibling {
+    long pid;
+    unsigned long long ticks; /* its start */
+    double ended;             /* since when it has been seen to be gone [s], 0 = it lives */
+};
+
+static struct { /* of the thread that watches; there is one at a time */
+    struct sibling *all;
+    size_t n;
+} known;
+
+static pthread_mutex_t one_watcher = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t verdict = PTHREAD_MUTEX_INITIALIZER; /* no watch that is over sets the alarm */
+static atomic_int turn; /* raised where a watch begins or ends: a thread whose turn is over ends */
+static double patience;
+static int end_status;
+
+static int same_program(long pid) {
+    char path[PATH];
+    struct stat its, mine;
+    snprintf(path, sizeof path, "/proc/%ld/exe", pid);
+    return !stat(path, &its) && !stat("/proc/self/exe", &mine) && its.st_ino == mine.st_ino &&
+           its.st_dev == mine.st_dev;
+}
+
+/* A daemon may start the ranks of several jobs: those of one have the same name of a job in their environment. */
+static int same_job(long pid) {
+    static const char name[] = "PMIX_NAMESPACE=";
+    const char *mine = getenv("PMIX_NAMESPACE");
+    char path[PATH], *word = NULL;
+    size_t room = 0;
+    int same = !mine;
+    snprintf(path, sizeof path, "/proc/%ld/environ", pid);
+    FILE *f = fopen(path, "re");
+    while (f && mine && !same && getdelim(&word, &room, 0, f) > 0)
+        same = !strncmp(word, name, strlen(name)) && !strcmp(word + strlen(name), mine);
+    if (f)
+        fclose(f);
+    free(word);
+    return same;
+}
+
+static void meet(long pid) {
+    unsigned long long ticks;
+    for (size_t i = 0; i < known.n; i++)
+        if (known.all[i].pid == pid)
+            return;
+    if (pid == getpid() || process_started(pid, &ticks) != 1 || !same_program(pid) || !same_job(pid))
+        return;
+    struct sibling *more = realloc(known.all, (known.n + 1) * sizeof *more);
+    if (!more)
+        return; /* one less is watched */
+    known.all = more;
+    known.all[known.n++] = (struct sibling){pid, ticks, 0};
+}
+
+/* The kernel lists the children of each thread of the launcher. Where it does not, or hides them, nobody is watched. */
+static void look_around(void) {
+    char pattern[PATH];
+    glob_t lists = {0};
+    snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)getppid());
+    if (!glob(pattern, GLOB_NOSORT, NULL, &lists))
+        for (size_t i = 0; i < lists.gl_pathc; i++) {
+            long pid;
+            FILE *f = fopen(lists.gl_pathv[i], "re");
+            while (f && fscanf(f, "%ld", &pid) == 1)
+                meet(pid);
+            if (f)
+                fclose(f);
+        }
+    globfree(&lists);
+}
+
+/* The number of one that has been gone for longer than the patience, 0 if there is none. */
+static long long_gone(void) {
+    double now = host_seconds();
+    for (size_t i = 0; i < known.n; i++) {
+        struct sibling *s = &known.all[i];
+        unsigned long long ticks = s->ticks;
+        int lives = process_started(s->pid, &ticks);
+        if (lives == 0 || (lives == 1 && ticks != s->ticks))
+            s->ended = s->ended > 0 ? s->ended : now;
+        if (s->ended > 0 && now - s->ended >= patience)
+            return s->pid;
+    }
+    return 0;
+}
+
+static void *watch(void *begun) {
+    char words[200];
+    long gone = 0;
+    pthread_mutex_lock(&one_watcher);
+    while (!gone && turn == (int)(long)begun) {
+        look_around();
+        gone = long_gone();
+        host_nap(look_every);
+    }
+    snprintf(
+        words, sizeof words,
+        "error: process %ld, a rank on this machine, has ended before the ranks had found each other; run the same "
+        "command again",
+        gone);
+    pthread_mutex_lock(&verdict);
+    if (gone && turn == (int)(long)begun)
+        host_alarm(1, end_status, words);
+    pthread_mutex_unlock(&verdict);
+    pthread_mutex_unlock(&one_watcher);
+    return NULL;
+}
+
+void siblings_watch(double seconds, int status) {
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_mutex_lock(&verdict);
+    long begun = ++turn;
+    pthread_mutex_unlock(&verdict);
+    if (seconds <= 0)
+        return;
+    patience = seconds;
+    end_status = status;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own thread */
+    if (!pthread_create(&thread, NULL, watch, (void *)begun))
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

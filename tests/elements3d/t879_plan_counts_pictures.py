@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""`plan` of a job of spectral elements counts the time of its pictures and of its map of peak ground velocity, which may take longer
+than the steps themselves."""
+import os
+import re
+import time
+from functools import partial
+from pathlib import Path
+
+import launch
+from check import claim, done
+
+run = partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
+Path("line.keymap").write_text("spread st fixed x0=100 interval=100 channels=5 depth=0 y=500\n"
+                               "shots first_record=1 n=1 x0=1500 dx=100 z=400 y=1500 spread=st\n")
+Path("two.layers").write_text("soft 0\nhard 600\n")
+Path("two.materials").write_text("soft 2000 1000 2000\nhard 4000 2300 2500\n")
+Path("job.par").write_text("""keymap = line.keymap
+mesh = layers
+layers = two.layers
+materials = two.materials
+output = out.nc
+mesh_x0 = -1000
+mesh_x1 = 3000
+mesh_y0 = -1000
+mesh_y1 = 3000
+mesh_bottom = 1400
+mesh_dx = 200
+mesh_dy = 200
+mesh_dz = 200
+mesh_z = down
+fpeak = 2
+fmax = 5
+tmax = 1
+dt_out = 0.01
+dispersion = warn
+threads = 1
+overwrite = y
+""")
+
+
+def foretold(*words):
+    """Seconds of the whole and of pictures, by the plan."""
+    said = run("plan", "par=job.par", *words).stdout
+    whole, pictures = re.search(r"\n  time +about ([\d.]+) s", said), re.search(r"\n +([\d.]+) s of it in one process for pictures", said)
+    return float(whole[1]) if whole else 0.0, float(pictures[1]) if pictures else 0.0
+
+
+claim(foretold()[1] == 0, "a job without pictures: the plan speaks of none")
+for what, words in (("a map", ("pgv=y", "snapshot_dx=25")),
+                    ("planes", ("snapshot=0.05", "snapshot_dx=25", "snapshot_planes=top,y1500,x1500", "snapshot_fields=vx,vy,vz"))):
+    off = []
+    for _ in range(5):                             # of other work on the machine comes and goes
+        plain, (whole, pictures) = foretold()[0], foretold(*words)
+        begin = time.monotonic()
+        status = run("par=job.par", *words).returncode
+        took = time.monotonic() - begin
+        off.append(whole / took)
+        if 1 / 1.5 < off[-1] < 1.5 and whole > 1.4 * plain:
+            break
+    claim(status == 0 and 1 / 1.5 < off[-1] < 1.5, f"a job with {what}: {took:.1f} s, foretold {whole:.1f} s, {pictures:.1f} s of it for them; "
+          f"within 1.5 times (tries: {', '.join(f'{x:.2f}' for x in off)} of the time)")
+    claim(whole > 1.4 * plain, f"which is {whole / max(plain, 1e-9):.1f} times the time without, bound 1.4")
+done()
