@@ -68,6 +68,7 @@ def say(sentence=''):
 def run(module):
     """Imports `module`, calls its main(arguments) and exits; whatever goes wrong becomes a sentence."""
     try:
+        _check_words(sys.argv[1:])
         status = importlib.import_module(module).main(sys.argv[1:]) or 0
         sys.stdout.flush()
     except Failure as failure:
@@ -92,6 +93,16 @@ def run(module):
             '(run again with SPL_TRACE=1 in the environment and report what it prints)'
         )
     sys.exit(status)
+
+
+def _check_words(words):
+    """Neither NetCDF nor a text of ours can hold bytes that are no text."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(word).decode(errors='backslashreplace')
+            fail(f"'{shown}' is no text in UTF-8; give the file another name")
 
 
 def os_sentence(problem):
@@ -189,7 +200,9 @@ def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
 
 
 def check_output(path, overwrite):
-    """Fails early, before any work, where `path` cannot become a new file."""
+    """Fails early, before any work, where `path` cannot become a new file. overwrite=None: the tool replaces no file."""
+    if not path:
+        fail('the name of the output is empty; give the name of a file')
     folder = os.path.dirname(path) or '.'
     if not os.path.isdir(folder):
         fail(f"{path}: the folder '{folder}' does not exist; make it first")
@@ -197,10 +210,16 @@ def check_output(path, overwrite):
         fail(f'{path} is a folder; give the name of a file')
     if _is_input(path):
         fail(f'{path} would overwrite an input: choose another name')
+    if os.path.lexists(path) and not os.path.isfile(path) and not os.path.islink(path):
+        fail(f'{path} is a device or a pipe, which a file would take the place of; give the name of a file')
     if os.path.lexists(path) and not overwrite:
-        fail(f'{path} exists already; give another name or --overwrite')
+        fail(f'{path} exists already; {_instead(overwrite)}')
     if not os.access(folder, os.W_OK):
         fail(f"{path}: no permission to write in '{folder}'")
+
+
+def _instead(overwrite):
+    return 'give another name' + ('' if overwrite is None else ' or --overwrite')
 
 
 def _is_input(path):
@@ -215,6 +234,8 @@ def check_input(path):
         fail(f'{path} is a folder; give a file')
     if not os.path.exists(path):
         fail(f'{path}: no such file; check the name')
+    if not os.path.isfile(path):
+        fail(f'{path} is a pipe or a device; give a file')
     if not os.access(path, os.R_OK):
         fail(f'{path}: no permission to read it')
     size = os.path.getsize(path)
@@ -243,7 +264,7 @@ def new_file(path, overwrite=False):
             try:
                 os.link(temporary, path)  # unlike rename, refuses a file that came meanwhile
             except FileExistsError:
-                fail(f'{path} appeared while this tool was working; give another name or --overwrite')
+                fail(f'{path} appeared while this tool was working; {_instead(overwrite)}')
             except OSError:  # file systems without hard links
                 os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')

@@ -70,8 +70,8 @@ def recorded(file, a):
     if file.dt <= 0:
         cli.fail('the gathers have a single sample, so no sample interval; there is nothing to export')
     if a.turn and [n[1:] for n in names] != ['x', 'y', 'z']:
-        cli.fail(f'--turn {a.turn} needs three components, {motion}x, {motion}y, {motion}z; {file.path} has '
-                 f"{', '.join(names)} of them")
+        wanted = ', '.join((motion if motion != 'p' else 'v') + x for x in 'xyz')
+        cli.fail(f"turning to Z, R and T takes three components, {wanted}; {file.path} has {', '.join(file.components)}")
     return motion, names
 
 
@@ -204,7 +204,7 @@ class Shot:
         north, east = self.frame.north_east(p.x - self.source[0], p.y - self.source[1])
         if math.hypot(north, east) <= 0 and self.a.turn == 'zrt':
             cli.fail(f'station {p.network}.{p.name} stands above the source of shot record {self.record}: there is no direction '
-                     'from it that --turn zrt could turn to')
+                     'from it that R could point to')
         return math.degrees(math.atan2(east, north)) % 360
 
     def all(self):

@@ -67,7 +67,7 @@ class Input:
 
 def check_new(path, inputs):
     """Fails where a new output cannot have that name, or a file of another one lies beside it."""
-    cli.check_output(path, False)
+    cli.check_output(path, None)
     for ending in BESIDE:
         if os.path.lexists(f'{path}.{ending}'):
             cli.fail(f'{path}.{ending} lies there, of another output of that name: move it away, or give another name')
@@ -237,7 +237,7 @@ class Output:
 def write(outputs):
     """Makes files and journals: all of them, or none."""
     with contextlib.ExitStack() as stack:
-        made = [(o, stack.enter_context(cli.new_file(o.path + '.journal')), stack.enter_context(cli.new_file(o.path)))
+        made = [(o, stack.enter_context(cli.new_file(o.path + '.journal', None)), stack.enter_context(cli.new_file(o.path, None)))
                 for o in outputs]
         for output, journal, file in made:
             output.write(file)

@@ -39,6 +39,8 @@ def parts(one, a):
     """(path, slots) of each new output."""
     every = range(one.file.nshots)
     if a.parts:
+        if not os.path.basename(a.output).strip('.'):
+            cli.fail(f"'{a.output}' is no name of a file; give one, such as part.nc, which becomes part1.nc ...")
         if a.parts > len(every):
             cli.fail(f'--parts {a.parts}: {one.path} has {len(every)} shots')
         stem, ending = os.path.splitext(a.output)

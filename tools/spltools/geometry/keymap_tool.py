@@ -210,14 +210,14 @@ def _line_options(verbs):
     )
     length = number(-1e8, 1e8, 'm')
     positive = number(1e-3, 1e6, 'm')
-    verb.add_argument('--shots', type=number(1, 1000000, whole=True), required=True, metavar='N')
+    verb.add_argument('--shots', type=number(1, 1000000, whole=True), required=True, metavar='N', help='how many, up to 1000000')
     verb.add_argument('--first-x', type=length, required=True, metavar='M', help='x of the first shot')
     verb.add_argument(
         '--shot-interval', type=length, metavar='M', help='from one shot to the next; may be negative'
     )
-    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M')
-    verb.add_argument('--first-record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
-    verb.add_argument('--record-step', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
+    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of all shots')
+    verb.add_argument('--first-record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='default 1')
+    verb.add_argument('--record-step', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='default 1')
     verb.add_argument(
         '--first-offset', type=length, metavar='M', help='from the source to channel 1 of a streamer'
     )
@@ -232,7 +232,8 @@ def _line_options(verbs):
     verb.add_argument(
         '--interval', type=positive, required=True, metavar='M', help='from one channel to the next'
     )
-    verb.add_argument('--channels', type=number(1, CHANNELS_MAX, whole=True), required=True, metavar='N')
+    verb.add_argument('--channels', type=number(1, CHANNELS_MAX, whole=True), required=True, metavar='N',
+                      help=f'of a shot, up to {CHANNELS_MAX}')
     verb.add_argument(
         '--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers'
     )
@@ -280,7 +281,7 @@ def _specfem_options(verbs):
     verb.add_argument(
         '--half-duration', type=number(0, 1e4, 's', above=True), metavar='S', help='instead of that of the file'
     )
-    verb.add_argument('--record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
+    verb.add_argument('--record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='of the shot, default 1')
     _output_options(verb)
     verb.set_defaults(action=_specfem)
 

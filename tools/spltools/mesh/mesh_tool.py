@@ -79,10 +79,10 @@ def output(q, meaning='Exodus II to write'):
 def read(a, tell=True, tidy=True):
     """The mesh that the options name."""
     kind = a.format or (FORMATS.get(os.path.splitext(a.file)[1].lower()) if not os.path.isdir(a.file) else 'specfem')
-    if kind is None:
-        fail(f"{a.file}: the ending does not tell the format; give --format, such as {', '.join(sorted(set(FORMATS.values())))}")
     if kind != 'specfem':
         check_input(a.file)
+    if kind is None:
+        fail(f"{a.file}: the ending does not tell the format; give --format, such as {', '.join(sorted(set(FORMATS.values())))}")
     if a.blocks and kind in OWN:
         fail(f'--blocks {a.blocks}: {kind} tells its blocks itself; leave it out')
     raw = OWN[kind](a.file) if kind in OWN else foreign.read(a.file, kind, a.blocks)
@@ -98,7 +98,7 @@ def convert(a):
     if a.materials:
         if not os.path.isdir(a.file):
             fail(f'--materials: {a.file} is no folder of SPECFEM; only there are materials')
-        check_output(a.materials, a.overwrite)
+        check_table(a)
         table = specfem.materials(a.file)
     mesh = read(a)
     write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}', table)
@@ -118,11 +118,17 @@ def box_(a):
 def chunk_(a):
     check_output(a.output, a.overwrite)
     if a.materials:
-        check_output(a.materials, a.overwrite)
+        check_table(a)
     mesh, table = chunk.make(a)
     write(a, mesh, f'spl-mesh chunk --elements {a.elements} --rows {" ".join(map(str, a.rows))} --angle {a.angle:g}',
           table if a.materials else None)
     return 0
+
+
+def check_table(a):
+    check_output(a.materials, a.overwrite)
+    if os.path.realpath(a.materials) == os.path.realpath(a.output):
+        fail(f'{a.materials} is to be the mesh and the table of materials: give two names')
 
 
 def write(a, mesh, title, table=None):
@@ -184,9 +190,9 @@ def check_(a):
 
 def draw(a):
     from spltools.mesh import draw as figure
+    from spltools.plot import figures
 
-    if not os.path.splitext(a.output)[1]:
-        fail(f'{a.output}: the ending tells the format, give .png, .pdf or .svg')
     check_output(a.output, a.overwrite)
+    figures.check_ending(a.output)
     figure.draw(read(a), a)
     return 0

@@ -1,13 +1,34 @@
 """Figures of gathers, models, spectra and wavefields, drawn as geophysicists expect them: time and depth downwards,
 symmetric scales clipped at a stated percentile, units on everything, shots by record number."""
+import functools
+import importlib
 import io
 import os
 
-import matplotlib
 import numpy as np
 
-matplotlib.use('Agg')
-from matplotlib import pyplot as plt  # noqa: E402  (the back end is chosen first)
+from spltools import cli
+
+
+class _Later:
+    """A module of matplotlib, which takes half a second to come: it comes with the first figure, --help need not wait for it."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        load()
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+@functools.lru_cache(None)
+def load():
+    """Imports matplotlib. Where it is missing a tool says so before it reads much."""
+    importlib.import_module('matplotlib').use('Agg')          # the back end is chosen first
+    importlib.import_module('matplotlib.pyplot').rcParams.update(STYLE)
+
+
+matplotlib, plt = _Later('matplotlib'), _Later('matplotlib.pyplot')
 
 QUANTITY = {'p': 'pressure', **{c: f'particle velocity {c}' for c in ('vx', 'vy', 'vz')},
             **{s + c: f'{name} {s + c}' for s, name in (('s', 'stress'), ('e', 'rate of strain'))
@@ -23,7 +44,15 @@ SOURCE, RECEIVER = '#c8102e', '#111111'
 STYLE = {'font.size': 9, 'axes.titlesize': 10, 'axes.labelsize': 9, 'axes.linewidth': 0.7, 'xtick.direction': 'out',
          'ytick.direction': 'out', 'legend.fontsize': 8, 'legend.framealpha': 0.9, 'figure.dpi': 100, 'axes.titlepad': 6,
          'image.interpolation': 'bilinear'}
-plt.rcParams.update(STYLE)
+
+
+def check_ending(path):
+    """Fails, before anything is read, where no figure can be written to a file of this ending."""
+    ending = os.path.splitext(path)[1]
+    if not ending:
+        cli.fail(f"{path}: the ending tells the format, give .png, .pdf or .svg")
+    if ending[1:].lower() not in matplotlib.backend_bases.FigureCanvasBase.get_supported_filetypes():
+        cli.fail(f"{path}: figures cannot be written as '{ending.lower()}'; give .png, .pdf or .svg")
 
 
 def save(figure, name, **words):

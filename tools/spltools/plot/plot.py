@@ -17,13 +17,14 @@ from spltools.plot.figures import QUANTITY, plt
 ABOUT = """Draws figures: time and depth run down, amplitudes are clipped symmetrically at a stated percentile, shots are named by
 their record numbers. The ending of OUT tells the format (.png, .pdf, .svg, ...). spl-plot FIGURE --help tells the options."""
 SIDE_BY_SIDE = 24
+MOVIES = ('', '.mp4', '.gif', '.mkv', '.mov')               # no ending: .mp4 or .gif
 
 
 def main(words):
     a = parse(words)
-    if not os.path.splitext(a.output)[1] and a.figure != 'snapshots':
-        cli.fail(f'{a.output}: the ending tells the format, give .png, .pdf or .svg')
     cli.check_output(a.output, a.overwrite)
+    if a.figure != 'snapshots' or os.path.splitext(a.output)[1].lower() not in MOVIES:
+        figures.check_ending(a.output)
     a.draw(a)
 
 
@@ -167,11 +168,7 @@ def tell_silent(gathers):
 
 def put(figure, a):
     with cli.new_file(a.output, a.overwrite) as name:
-        ending = os.path.splitext(a.output)[1][1:].lower()
-        if ending not in figure.canvas.get_supported_filetypes():
-            plt.close(figure)
-            cli.fail(f"{a.output}: figures cannot be written as '.{ending}'; give .png, .pdf or .svg")
-        figures.save(figure, name, dpi=a.dpi, format=ending)
+        figures.save(figure, name, dpi=a.dpi, format=os.path.splitext(a.output)[1][1:].lower())
     cli.say(a.output)
 
 
@@ -319,6 +316,8 @@ def list_of(text):
 def wavelet_spectrum(a):
     try:
         samples = np.loadtxt(a.file, ndmin=2)
+    except UnicodeDecodeError:
+        cli.fail(f'{a.file} is no file of gathers, and no text of a wavelet; is this the right file?')
     except ValueError as problem:
         cli.fail(f'{a.file} is no file of gathers and no wavelet of numbers in one or two columns: {problem}')
     if samples.shape[1] not in (1, 2) or len(samples) < 2:
@@ -371,8 +370,7 @@ def snapshots(a):
     level = figures.clip_of([fields], a.clip)
     factor, text = figures.prefixed(unit, level)
     label = f'{name} [{text}], {figures.clip_note(level, factor, text, a.clip, 0)}'
-    ending = os.path.splitext(a.output)[1].lower()
-    if ending in ('', '.mp4', '.gif', '.mkv', '.mov'):
+    if os.path.splitext(a.output)[1].lower() in MOVIES:
         movie(a, fields, time, x, z, level, factor, label, m)
     else:
         strip(a, fields, time, x, z, level, factor, label, m)

@@ -7,6 +7,7 @@ import numpy as np
 
 from spltools import cli
 from spltools.gathers.gathers import DONE, Gathers, PARKED, TODO
+from spltools.plot import figures
 from spltools.report import charts, coverage, page, panels, quality, standing
 
 ABOUT = """Writes one HTML page that holds all it shows: map of shots and receivers, coverage, fold and offsets, amplitude and
@@ -50,7 +51,8 @@ class Still(Gathers):
 
 def main(words):
     a = parse(words)
-    a.output = a.output or a.file + '.report.html'
+    a.output = a.file + '.report.html' if a.output is None else a.output
+    figures.load()
     survey = quality.Survey()
     if a.watch is None:
         check_page(a)
@@ -89,6 +91,8 @@ def beside(path):
 def watch(a, survey):
     """Rewrites the page until no job has the output."""
     check_page(a)
+    if not os.path.exists(a.file):
+        cli.warn(f'{a.file} is not there yet: the page begins when it is')
     while not os.path.exists(a.file):
         if not os.path.isdir(os.path.dirname(a.file) or '.'):
             cli.fail(f'{a.file}: no such folder; check the name')

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Names that tools cannot write to or read from are refused before any work, and what lies there stays: devices and pipes, empty names,
+names that are no text, one name for two files. Help and wrong words wait for no library of figures."""
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path[:0] = [os.path.join(os.environ['ROOT'], 'tests', room) for room in ('survey',)]
+from check import claim, done  # noqa: E402
+from minisurvey import make, run  # noqa: E402
+from toolrun import Tool  # noqa: E402
+
+TOOLS = Path(os.environ['ROOT']) / 'tools'
+PYTHON = os.environ.get('PYTHON', sys.executable)
+HEAVY = ('matplotlib', 'netCDF4', 'scipy', 'xarray', 'obspy', 'meshio', 'h5py')
+
+# --- help and wrong words ---
+for path in sorted(TOOLS.glob('spl-*')):
+    for words in (['--help'], ['--nonsense']):
+        told = subprocess.run([PYTHON, '-X', 'importtime', path, *words], capture_output=True, text=True).stderr
+        names = {line.rpartition('|')[2].strip() for line in told.splitlines() if line.startswith('import time:')}
+        found = [n for n in HEAVY if n in names]
+        claim('spltools.cli' in names and not found, f'{path.name} {words[0]} imports none of {", ".join(HEAVY)} (found: {found or "none"})')
+
+# --- outputs ---
+make(2)
+ran = run('par=job.par', 'overwrite=y')
+claim(ran.returncode == 0, f'a survey of two shots to try the tools on {ran.stderr[-200:] if ran.returncode else ""}')
+OUT = 'out.nc'
+os.mkfifo('pipe')
+os.mkfifo('pipe.png')
+
+
+def refused(name, words, what, *arguments):
+    Tool(name, 'bad.nc').refused(words, what, *arguments)
+
+
+for name, arguments in (('spl-report', [OUT, '-o', 'pipe']), ('spl-plot', ['gather', OUT, '-o', 'pipe.png', '--overwrite']),
+                        ('spl-model', ['demo', '-o', 'pipe', '--overwrite']),
+                        ('spl-split', [OUT, '--records', '101', '-o', 'pipe'])):
+    refused(name, 'a device or a pipe', f'{name} does not take the place of a pipe', *arguments)
+claim(all(stat.S_ISFIFO(os.stat(n).st_mode) for n in ('pipe', 'pipe.png')), 'pipes stay pipes')
+Path('here.nc').write_text('mine')
+for name, arguments in (('spl-split', [OUT, '--records', '101', '-o', 'here.nc']), ('spl-merge', [OUT, OUT, '-o', 'here.nc'])):
+    status, text = Tool(name, 'bad.nc')(*arguments)
+    claim(status == 1 and 'exists already; give another name' in text and '--overwrite' not in text,
+          f'{name} names no option that it has not: {text.strip()}')
+refused('spl-model', 'the name of the output is empty', 'an empty name', 'demo', '-o', '')
+refused('spl-report', 'the name of the output is empty', 'an empty name of a page', OUT, '-o', '')
+Path('folder').mkdir()
+for name in ('', 'folder/', '..'):
+    refused('spl-split', 'is no name of a file', f"parts of '{name}'", OUT, '--parts', '2', '-o', name)
+claim(not os.listdir('folder') and not os.path.exists('1'), 'and no parts are left there')
+refused('spl-model', 'is no text in UTF-8', 'a name of bytes that are no text', 'demo', '-o', os.fsdecode(b'caf\xe9.nc'))
+refused('spl-plot', "cannot be written as '.xyz'", 'the ending of a figure, before the file is read', 'gather', 'none.nc', '-o', 'a.xyz')
+box = ['--x', '0', '1', '--y', '0', '1', '--z', '0', '1', '--elements', '1', '1', '1']
+refused('spl-mesh', 'give two names', 'one name for a mesh and its table', 'chunk', '--elements', '8', '--rows', '1', '1', '1', '--angle', '3',
+        '-o', 'bad.nc', '--materials', './bad.nc')
+Tool('spl-mesh', 'bad.nc').fine('spl-mesh box', 'box', *box, '-o', 'box.exo')
+refused('spl-mesh', 'figures cannot be written', 'the ending of a figure of a mesh', 'draw', 'box.exo', '-o', 'bad.txt')
+
+# --- inputs ---
+refused('spl-model', 'is a pipe or a device', 'a pipe to read', 'info', 'pipe')
+refused('spl-mesh', 'no such file', 'no mesh', 'check', 'none')
+Path('bytes').write_bytes(bytes(range(128, 256)))
+status, text = Tool('spl-plot', 'bad.png')('spectrum', 'bytes', '-o', 'bad.png')
+claim(status == 1 and 'codec' not in text and 'no text of a wavelet' in text, f'bytes for a wavelet: {text.strip()}')
+
+
+# --- the runner ---
+def runner(*words):
+    ran = subprocess.run([PYTHON, TOOLS / 'run-until-done', *words], capture_output=True, text=True)
+    return ran.returncode, ran.stderr.strip()
+
+
+for words, wanted in (([], 'no command to launch'), (['--wait', 'nan', 'true'], 'out of range'), (['--wait', '-1', 'true'], 'out of range'),
+                      (['--fruitless', '0', 'true'], 'out of range'), (['--strikes', 'x', 'true'], 'no whole number'),
+                      (['--nonsense', 'true'], 'unrecognized')):
+    status, text = runner(*words)
+    claim(status == 1 and wanted in text and '\n' not in text, f'run-until-done {" ".join(words)}: exit status {status}, 1 wanted: {text}')
+Path('gathers.nc.hosts').write_text('n1\nn2\n')
+status, text = runner('--hosts', 'gathers.nc.hosts', '--launches', '1', '--wait', '0', 'true', '{hosts}')
+claim(status == 1 and 'another name' in text, f'a host list that has the name of its copy is refused: {text}')
+done()
