@@ -14,7 +14,7 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven
+  public :: Fd3dNear, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven, Fd3dNearSlopes
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
@@ -36,14 +36,15 @@ contains
     type(box_t) :: box, one
     real(dp) :: range(2, 3)
     logical :: helped
-    integer :: r
+    integer :: r, wider
     n = 0
     first = 0
     if (scheme%own%source%kind == source_fault) return
+    wider = merge(scheme%half_length, 0, Fd3dNearSlopes(scheme%components))
     box = box_t(huge(1), 0)
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      one = Around(scheme, window, shot, r)
+      one = Around(window, shot, r, wider)
       box = box_t(min(box%low, one%low), max(box%high, one%high))
     end do
     if (any(box%high < box%low)) return
@@ -52,8 +53,8 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      helped = Fd3dNearAsks(scheme, window, shot, r)
-      if (helped) call Fd3dNearRange(scheme, known, shot, r, range)
+      helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
+      if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       if (helped) helped = Fd3dNearEven(scheme%own, range)
       if (helped .and. .not. any(known%medium(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
@@ -71,20 +72,16 @@ contains
     Cells = norm2([(shot%rx(r) - shot%sx)/window%dx, (shot%ry(r) - shot%sy)/window%dy, (shot%rz(r) - shot%sz)/window%dz])
   end function Cells
 
-  !> The window's cells that source and receiver r are spread over, and those between.
-  pure type(box_t) function Around(scheme, window, shot, r) result(box)
-    class(scheme_t), intent(in) :: scheme
+  !> The window's cells that source and receiver r are spread over, those between, and `wider` cells around.
+  pure type(box_t) function Around(window, shot, r, wider) result(box)
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
-    integer, intent(in) :: r
-    associate (low => box%low, high => box%high)
-      low = min(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
-            - 3 - Wider(scheme)
-      high = max(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
-             + 5 + Wider(scheme)
-      low = max(low, 1)
-      high = min(high, [window%nx, window%ny, window%nz])
-    end associate
+    integer, intent(in) :: r, wider
+    integer :: source(3), receiver(3)
+    source = floor(OfWindow(window, shot%sx, shot%sy, shot%sz))
+    receiver = floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))
+    box%low = max(min(source, receiver) - 3 - wider, 1)
+    box%high = min(max(source, receiver) + 5 + wider, [window%nx, window%ny, window%nz])
   end function Around
 
   pure function OfWindow(window, x, y, z) result(cell)
@@ -94,38 +91,37 @@ contains
     cell = [(x - window%x0)/window%dx, (y - window%y0)/window%dy, (z - window%z0)/window%dz]
   end function OfWindow
 
-  !> Cells more that rates of strain and rotation take.
-  pure integer function Wider(scheme)
-    class(scheme_t), intent(in) :: scheme
-    Wider = merge(scheme%half_length, 0, scan(','//scheme%components, 'ew') > 0)
-  end function Wider
+  !> True if there are rates of strain or rotation among components: differences, which take half_length cells more around them.
+  pure logical function Fd3dNearSlopes(components) result(slopes)
+    character(*), intent(in) :: components
+    slopes = scan(','//components, 'ew') > 0
+  end function Fd3dNearSlopes
 
   !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near.
-  pure logical function Fd3dNearAsks(scheme, window, shot, r) result(asks)
-    class(scheme_t), intent(in) :: scheme
+  pure logical function Fd3dNearAsks(scheme, window, shot, r, wider) result(asks)
+    type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
-    integer, intent(in) :: r
+    integer, intent(in) :: r, wider                !< cells that its components take more (Fd3dNearSlopes)
     type(box_t) :: box
     asks = .false.
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > near3d_most) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
-    box = Around(scheme, window, shot, r)
-    if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + Wider(scheme))*window%dz) return
+    box = Around(window, shot, r, wider)
+    if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
     asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
   end function Fd3dNearAsks
 
   !> The largest of each part of the medium around source and receiver r, and the largest of its negative, as far as the window's
   !> medium is known here: the largest of several pieces is that of all.
-  pure subroutine Fd3dNearRange(scheme, window, shot, r, range)
-    class(scheme_t), intent(in) :: scheme
+  pure subroutine Fd3dNearRange(window, shot, r, wider, range)
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
-    integer, intent(in) :: r
+    integer, intent(in) :: r, wider
     real(dp), intent(out) :: range(2, 3)
     type(box_t) :: box, known
     integer :: p
-    box = Around(scheme, window, shot, r)
+    box = Around(window, shot, r, wider)
     known = WindowBox(window)
     range = -huge(1.0_dp)
     associate (a => max(box%low, known%low), b => min(box%high, known%high))
@@ -161,7 +157,7 @@ end module fd3d_nearfield_m
 !> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
   use fd3d_moduli_m, only: Fd3dBulk
-  use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange
+  use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange, Fd3dNearSlopes
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
   use source3d_m, only: source_fault, source_force, source_volume
@@ -177,6 +173,7 @@ contains
     type(near3d_place_t) :: place, even
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
+    logical, allocatable :: helped(:), slopes(:)
     real(dp) :: at(3), here(4)
     integer :: c, i, r, workers
     call AtSource(self, window, here, error)
@@ -185,8 +182,11 @@ contains
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
     if (self%own%source%kind == source_fault) return
-    call FindHelped(self, window, list, error)
-    if (allocated(error) .or. size(list) == 0 .or. .not. self%gathers()) return
+    call FindHelped(self, window, 0, helped, error)
+    slopes = helped
+    if (Fd3dNearSlopes(self%scheme%components)) call FindHelped(self, window, self%grid%half_length, slopes, error)
+    if (allocated(error) .or. .not. (any(helped) .and. self%gathers())) return
+    list = pack([(r, r=1, size(helped))], helped)
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
     call NearSource(self, here, table, source)
     workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
@@ -198,6 +198,7 @@ contains
       even = place
       if (self%grid%even) call Near3dPlace(table, at/self%grid%d, .true., even)
       do c = 1, size(names)
+        if (Fd3dNearSlopes(trim(names(c))) .and. .not. slopes(r)) cycle
         if (names(c)(1:1) == 'v') self%near(:, r, c) = Near3dTerms(table, source, place, trim(names(c)))
         if (names(c)(1:1) /= 'v') self%near(:, r, c) = Near3dTerms(table, source, even, trim(names(c)))
       end do
@@ -205,22 +206,30 @@ contains
     !$omp end parallel do
   end procedure MakeNearfield
 
-  !> Receivers that get what the grid lacks.
-  subroutine FindHelped(self, window, list, error)
+  !> The receivers that get what the grid lacks of components that take `wider` cells more.
+  subroutine FindHelped(self, window, wider, helped, error)
     class(fd3d_t), intent(inout) :: self
     type(window_t), intent(in) :: window
-    integer, allocatable, intent(out) :: list(:)
+    integer, intent(in) :: wider
+    logical, allocatable, intent(out) :: helped(:)
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: range(:)
+    integer, allocatable :: list(:)
     integer :: i, r
-    list = pack([(r, r=1, size(self%shot%rx))], [(Fd3dNearAsks(self%scheme, window, self%shot, r), r=1, size(self%shot%rx))])
+    allocate (helped(size(self%shot%rx)))
+    do r = 1, size(helped)
+      helped(r) = Fd3dNearAsks(self%scheme, window, self%shot, r, wider)
+    end do
+    list = pack([(r, r=1, size(helped))], helped)
+    if (allocated(error) .or. size(list) == 0) return
     allocate (range(6*size(list)))
     do i = 1, size(list)
-      call Fd3dNearRange(self%scheme, window, self%shot, list(i), range(6*i - 5:6*i))
+      call Fd3dNearRange(window, self%shot, list(i), wider, range(6*i - 5:6*i))
     end do
-    if (size(list) > 0) call OverAll(self, 'largest', range, error)
-    if (allocated(error)) return
-    list = pack(list, [(Fd3dNearEven(self%own, reshape(range(6*i - 5:6*i), [2, 3])), i=1, size(list))])
+    call OverAll(self, 'largest', range, error)
+    do i = 1, size(list)
+      helped(list(i)) = Fd3dNearEven(self%own, reshape(range(6*i - 5:6*i), [2, 3]))
+    end do
   end subroutine FindHelped
 
   !> vp, vs and density of the window's cell that holds the source, and the bulk modulus of the grid's [Pa].
