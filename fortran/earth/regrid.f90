@@ -23,7 +23,7 @@ module regrid_m
   integer, parameter, public :: ring = 2          !< rows of nodes around its own that RegridDensity looks at
 
   real(dp), parameter :: least_part = 0.7_dp      !< of the least sample: a mean by weights of both signs is not below
-  real(dp), parameter :: mild = 0.1_dp            !< of RegridDensity: less for 30 degrees, more for smaller dips
+  real(dp), parameter :: mild = 0.1_dp            !< of RegridDensity: keeps w within bounds near 45 degrees
 
   !> Rows of samples, brought to the nodes' places along x; one row serves several rows of nodes.
   type :: rows_t

@@ -82,7 +82,7 @@ contains
     call solver%free()
   end subroutine Rehearse
 
-  !> What pictures cost beside the steps: a shot is tried with them. They are taken for as dear by number in others.
+  !> Tries a shot with its pictures: their cost beside that of steps, a number. Those of other shots are taken for as dear.
   subroutine Pictures(survey, solver, variant, gpu, cost)
     type(survey_t), intent(in) :: survey
     class(solver_t), intent(inout) :: solver

@@ -280,7 +280,7 @@ contains
     call Fresh()
   end subroutine Directions
 
-  !> How far K is from the mean, and the reciprocal densities from shares of those of flows between `first` and `last`; if these are
+  !> K less the mean, and reciprocal densities less those with shares of flows between `first` and `last`, relative; if these are
   !> shares of two velocities (0..1), that of vx is `first`, that of vz `last`.
   function Apart(w, at, first, last) result(off)
     type(window_t), intent(in) :: w

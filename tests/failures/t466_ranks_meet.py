@@ -65,7 +65,7 @@ claim(status not in (None, 0, 1, 2), f"a rank that never comes: the job ends aft
 claim("the ranks did not find each other" in said, "and says: " + next((s for s in said.splitlines() if s.startswith("error")), said[-200:]))
 claim(not os.path.exists("out.nc.lock") and not os.path.exists("out.nc"), "and has touched nothing")
 
-# Where the launcher lets the others live they are inside MPI's start then, and know of each other by the system alone.
+# The others are inside MPI's start then; if the launcher lets them live, they know of each other by the system alone.
 for rank in (0, 2):
     begin = time.monotonic()
     job = Job(output=f"young{rank}.nc", ranks=4, options=RECOVERY, machine={},
