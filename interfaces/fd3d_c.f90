@@ -28,7 +28,8 @@ module fd3d_c
   use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_long_long, c_ptr, c_short
   implicit none
   private
-  public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_model_part, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source
+  public :: fd3d_cfg, fd3d_solver, fd3d_surface, fd3d_new, fd3d_model, fd3d_model_part, fd3d_quality, fd3d_pml, fd3d_sponge
+  public :: fd3d_source
   public :: fd3d_histories, fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
   public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
@@ -56,6 +57,7 @@ module fd3d_c
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only.
                                                       !< 2: the same, and left out even where that takes longer (for tests)
+    integer(c_int) :: wet                             !< 1: all that a free surface lies on is a fluid, in the whole grid
     real(c_float) :: d(3), dt                         !< dx, dy, dz [m], [s]
     real(c_float) :: w(4)                             !< weights of the differentiators, (half_length)
   end type fd3d_cfg
@@ -66,6 +68,20 @@ module fd3d_c
       import :: c_ptr
       implicit none
     end function fd3d_solver
+
+    !> Differences along z in the first rows k = 0 .. 4 below a free surface, for weights w(half_length), and the share of a cell that
+    !> each row has: sum over t of top(t, k, b) field(t), t = 0 .. half_length + 4 counting cells down the column. b = 1 backward, of
+    !> what stands at centres, wanted at the upper face of cell k; 2 forward, of what stands at upper faces, wanted at the centre.
+    !> share(k, 1) of what stands at centres along z, share(k, 2) at upper faces: a source there acts on less than a cell, and
+    !> its weights are divided by it. `wet`: as in fd3d_cfg; narrow = 1: in columns whose differences are narrow, of the same
+    !> shares. cuda_c/elastic3d/fd3d_surface.c says where they come from.
+    pure subroutine fd3d_surface(half_length, w, wet, narrow, top, share) bind(c)
+      import :: c_int, c_double
+      implicit none
+      integer(c_int), value :: half_length, wet, narrow
+      real(c_double), intent(in) :: w(*)
+      real(c_double), intent(out) :: top(0:8, 0:4, 2), share(0:4, 2)
+    end subroutine fd3d_surface
 
     !> A handle, or null. `variant`: null-terminated name.
     type(c_ptr) function fd3d_new(variant, cfg) bind(c)

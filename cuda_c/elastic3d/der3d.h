@@ -66,31 +66,6 @@ D3_FUNCTION float d3_shear_modulus(float a, float b, float c, float d) {
 
 D3_FUNCTION float d3_mean4(float a, float b, float c, float d) { return 0.25f * (((a + b) + c) + d); }
 
-/* Free surface through vz, sxz, syz of row k = 0 (after Gottschaemmer & Olsen 2001, BSSA 91, 1758-1769, FS2). Halo rows
- * hold
- *
- *   szz(-1-m) = a(m) szz(0) + b(m) szz(1)            the parabola through 0 at the surface
- *             = -szz(m)                              in a fluid (mu = 0 in row 0), as p is odd
- *   sxz(-m)   = -sxz(m)                              and syz
- *   vx(-1-m)  = vx(m) + (2m+1) rx Bx vz(0)           and vy: the slope that sxz = 0 asks for
- *   vz(-m)    = vz(m) + 2m f (rx Fx vx(0) + ry Fy vy(0) + (rx^2 dxx vz(0) + ry^2 dyy vz(0))/2)
- *                                                    the slope that szz = 0 asks for
- *
- * Bx: DER_BACKWARD along x, Fx: DER_FORWARD; rx = dz/dx, ry = dz/dy.
- * f = lambda/(lambda + 2 mu) of the cell in row 0; 0 in a fluid, whose vz is even. dxx: vz(i+1) - 2 vz(i) + vz(i-1).
- * Chosen by the eigenvalues of a half-space discretised with half-lengths 1..4: all are real and negative (stable) for
- * vp/vs from 1.42 to 10 and in a fluid; the largest dt is 2 % smaller than in full space at vp/vs = 3, 5 % at 10. Phase
- * velocity of Rayleigh waves at half-length 2, vp/vs = 1.73: -1.7 % at 6 points per wavelength, -0.45 % at 10, -0.09 %
- * at 20; odd szz gives twice that. */
-#define D3_SURFACE_SZZ(m, s0, s1)                                                                                      \
-    DER_FMA(((m) + 0.5f) * ((m) + 1) * (2.0f / 3.0f), s1, -2 * ((m) + 0.5f) * ((m) + 2) * (s0))
-#define D3_SURFACE_V(v, m, r, d) DER_FMA((float)(2 * (m) + 1) * (r), d, v)
-#define D3_SURFACE_SLOPE(f, rx, fx, ry, fy, dxx, dyy)                                                                  \
-    ((f)*DER_FMA(0.5f * (ry) * (ry), dyy, DER_FMA(0.5f * (rx) * (rx), dxx, DER_FMA(ry, fy, (rx) * (fx)))))
-#define D3_SURFACE_VZ(v, m, slope) DER_FMA((float)(2 * (m)), slope, v)
-
-D3_FUNCTION float d3_surface_factor(float lambda, float mu) { return mu > 0 ? lambda / (lambda + 2 * mu) : 0.0f; }
-
 /* One-way bottom (Clayton & Engquist 1977, BSSA 67, 1529-1540, A1): a field in the halo row k is what came down from
  * row k-1,
  *

@@ -56,7 +56,7 @@ static int check_side(const fd3d_cfg *c, int side) {
             side_name[side]);
     REQUIRE(kind != FD3D_PERIODIC || other == FD3D_PERIODIC,
             "the %s side is periodic, so the %s side must be periodic too", side_name[side], side_name[side ^ 1]);
-    REQUIRE(kind == FD3D_OUTSIDE || n >= c->half_length + (kind != FD3D_NEIGHBOUR && kind != FD3D_PERIODIC),
+    REQUIRE(kind == FD3D_OUTSIDE || n >= c->half_length + (kind == FD3D_FREE ? FD3D_TOP_ROWS : kind == FD3D_ONE_WAY),
             "%d cells along %s are too few for the %s side and half_length = %d", n, axis_name[side / 2],
             side_name[side], c->half_length);
     REQUIRE(c->layer[side] >= 0 && c->layer[side] <= n, "absorbing layer of %d cells at the %s side, must be 0..%d",
@@ -90,6 +90,7 @@ static int check_cfg(const void *cfg) {
             FD3D_ALL_TOGETHER);
     TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(c->narrow == 0 || c->narrow == 1, "narrow = %d, must be 0 or 1", c->narrow);
+    REQUIRE(c->wet == 0 || c->wet == 1, "wet = %d, must be 0 or 1", c->wet);
     REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return weights_check(c->half_length, c->w);

@@ -12,8 +12,9 @@
  *             them as it goes or keep the averages: d3_buoyancy, d3_shear_modulus, d3_mean4 say what they are. sxz and
  *             syz have mu = 0 in row 0 under a free surface. The sides' kinds in fd->cfg say where the subdomain ends.
  *
- *   velocity  first fills the halo of the stresses behind sides that are its own (free, periodic, one-way; outside is 0
- *             for good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there.
+ *   velocity  first fills the halo of the stresses behind sides that are its own (periodic, one-way; outside is 0 for
+ *             good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there. Below a
+ *             free surface differences along z of the first FD3D_TOP_ROWS rows are those of fd3d_top.
  *
  *   stress    likewise: halo of the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers
  *             and the map.
@@ -34,6 +35,7 @@ enum { FD3D_NEIGHBOUR, FD3D_OUTSIDE, FD3D_FREE, FD3D_PERIODIC, FD3D_ONE_WAY, FD3
 enum { FD3D_ALL, FD3D_RIM, FD3D_INNER };                                                   /* parts of a half step */
 enum { FD3D_MECHANISMS = 8, FD3D_TOGETHER = 6 }; /* one of them a cell; that a cell has all of */
 enum { FD3D_ONE = 1, FD3D_ALL_TOGETHER };        /* cfg.anelastic */
+enum { FD3D_TOP_ROWS = 5, FD3D_TOP_TAPS = 9 };   /* below a free surface: rows of their own, cells that they reach */
 
 /* Points at which the largest velocity is kept, as fd3d_watch is given them. */
 typedef struct fd3d_given {
@@ -86,6 +88,15 @@ typedef struct fd3d {
     int open;             /* sides whose neighbour's memory is open, a bit each */
     int half;             /* halves of the next step that are done: 0, 1 rim of velocity, 2 velocity, 3 rim of stress */
 } fd3d;
+
+/* fd3d_surface.c: weights of differences along z in the first rows below a free surface, of the cells 0 .. L + 4 in the
+ * column; [1 along layers where differences are narrow, else 0][backward, forward]. */
+typedef struct fd3d_top {
+    int taps;
+    float w[2][2][FD3D_TOP_ROWS][FD3D_TOP_TAPS];
+} fd3d_top;
+
+void fd3d_top_of(const fd3d_cfg *cfg, fd3d_top *top);
 
 /* Numbers of what a handle keeps beside its grid, for estimates of memory. */
 typedef struct fd3d_counts {

@@ -8,6 +8,8 @@ submodule(elastic3d_m) elastic3d_derive
   use quality_band_m, only: QualityBand
   use scheme_m, only: SchemeDerive
   use source3d_m, only: source_force, SourceDerive
+  use fd3d_surface_m, only: surface_rows
+  use model3d_m, only: model3d_t
   use stairs_m, only: WantsNarrow
   use wavelet_m, only: WaveletMake
   implicit none
@@ -54,6 +56,7 @@ contains
       if (scheme%histories) scheme%acts = FaultStart(scheme%own%source%fault)
       if (scheme%own%source%kind == source_force) scheme%early = 0.5_dp
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+      scheme%own%wet = Wet(self%earth, surface_rows*scheme%dz)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
     end select
   end procedure derive
@@ -72,5 +75,18 @@ contains
       ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
+
+  !> All of the model's top is a fluid, down to `depth` [m] at least.
+  pure logical function Wet(earth, depth)
+    type(model3d_t), intent(in) :: earth
+    real(dp), intent(in) :: depth
+    if (earth%layers%n > 0) then
+      Wet = .not. earth%layers%medium(2, 1) > 0
+      if (earth%layers%n > 1) Wet = Wet .and. earth%layers%top(2) - earth%layers%top(1) >= depth
+    else
+      Wet = all(earth%ground == 1) .and. .not. any(earth%ground_vs > 0) .and. &
+            all(earth%seabed == 0 .or. (earth%seabed - 1)*earth%d(3) >= depth)
+    end if
+  end function Wet
 
 end submodule elastic3d_derive

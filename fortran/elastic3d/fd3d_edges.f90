@@ -1,14 +1,13 @@
-!> Fills the halo behind sides without a neighbour: with the other end of a periodic axis, the images above a free surface, the
-!> waves that have just left through a one-way bottom. der3d.h has the formulas and the reasons for them. Behind an `outside` the
-!> halo stays 0. Stencils run along one axis, so edges and corners of the halo need nothing.
+!> Fills the halo behind sides without a neighbour: with the other end of a periodic axis, the waves that have just left through a
+!> one-way bottom. der3d.h has the formulas. Behind an `outside` the halo stays 0, and so it does above a free surface. Stencils run
+!> along one axis, so edges and corners of the halo need nothing.
 module fd3d_edges_m
-  use der3d_m, only: DerRow
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, fd3d_grid_t, field_sxz, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_periodic
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: volume_t, edges_t, EdgesNew, EdgesFree, FillPeriodic, SurfaceStress, SurfaceVelocity, OneWay
+  public :: volume_t, edges_t, EdgesNew, EdgesFree, FillPeriodic, OneWay
 
   !> A field with its halo, (1-L:nx+L, 1-L:ny+L, 1-L:nz+L), L the half-length.
   type :: volume_t
@@ -18,8 +17,6 @@ module fd3d_edges_m
   integer, parameter :: leaving(6) = [field_vx, field_vy, field_vz, field_sxz, field_syz, field_szz]   ! read across the bottom
 
   type :: edges_t
-    logical, allocatable :: fluid(:, :)             !< (nx, ny), the cell of row 1 under a free surface
-    real(sp), allocatable :: factor(:, :)           !< lambda/(lambda + 2 mu) there; 0 in a fluid
     real(sp), allocatable :: gp(:, :), gs(:, :)     !< (c dt - dz)/(c dt + dz) of P and S waves in the last row
     real(sp), allocatable :: before(:, :, :)        !< the last row one step ago, (nx, ny, leaving)
   end type edges_t
@@ -35,11 +32,9 @@ contains
     real(dp) :: cp, cs
     call EdgesFree(edges)
     associate (nx => grid%n(1), ny => grid%n(2), nz => grid%n(3))
-      edges%fluid = .not. mu(1:nx, 1:ny, 1) > 0
-      allocate (edges%factor(nx, ny), edges%gp(nx, ny), edges%gs(nx, ny), edges%before(nx, ny, size(leaving)), source=0.0_sp)
+      allocate (edges%gp(nx, ny), edges%gs(nx, ny), edges%before(nx, ny, size(leaving)), source=0.0_sp)
       do j = 1, ny
         do i = 1, nx
-          if (mu(i, j, 1) > 0) edges%factor(i, j) = lambda(i, j, 1)/(lambda(i, j, 1) + 2*mu(i, j, 1))
           cp = 0
           if (rho(i, j, nz) > 0) cp = sqrt((real(lambda(i, j, nz), dp) + 2*real(mu(i, j, nz), dp))/rho(i, j, nz))
           cs = cp
@@ -53,7 +48,7 @@ contains
 
   subroutine EdgesFree(edges)
     type(edges_t), intent(inout) :: edges
-    if (allocated(edges%factor)) deallocate (edges%fluid, edges%factor, edges%gp, edges%gs, edges%before)
+    if (allocated(edges%before)) deallocate (edges%gp, edges%gs, edges%before)
   end subroutine EdgesFree
 
   !> The halo of a periodic axis from its other end; what = 0 velocities, 1 stresses.
@@ -76,61 +71,6 @@ contains
       end do
     end do
   end subroutine FillPeriodic
-
-  !> Stresses above a free surface: szz on the parabola through its 0 there (odd in a fluid), sxz and syz odd.
-  subroutine SurfaceStress(grid, edges, f)
-    type(fd3d_grid_t), intent(in) :: grid
-    type(edges_t), intent(in) :: edges
-    type(volume_t), intent(inout) :: f(0:)
-    real(sp) :: first, second
-    integer :: m, nx, ny
-    nx = grid%n(1)
-    ny = grid%n(2)
-    associate (szz => f(field_szz)%a, sxz => f(field_sxz)%a, syz => f(field_syz)%a)
-      do m = 0, grid%half_length - 1
-        first = -2*(m + 0.5_sp)*(m + 2)
-        second = (m + 0.5_sp)*(m + 1)*(2.0_sp/3.0_sp)
-        where (edges%fluid)
-          szz(1:nx, 1:ny, -m) = -szz(1:nx, 1:ny, 1 + m)
-        elsewhere
-          szz(1:nx, 1:ny, -m) = second*szz(1:nx, 1:ny, 2) + first*szz(1:nx, 1:ny, 1)
-        end where
-        sxz(1:nx, 1:ny, -m) = -sxz(1:nx, 1:ny, 2 + m)
-        syz(1:nx, 1:ny, -m) = -syz(1:nx, 1:ny, 2 + m)
-      end do
-    end associate
-  end subroutine SurfaceStress
-
-  !> Velocities above a free surface: the even image, tilted by the slope that zero stress asks for.
-  subroutine SurfaceVelocity(grid, edges, f, w)
-    type(fd3d_grid_t), intent(in) :: grid
-    type(edges_t), intent(in) :: edges
-    type(volume_t), intent(inout) :: f(0:)
-    real(sp), contiguous, intent(in) :: w(:)
-    real(sp), dimension(grid%n(1)) :: bx, by, fx, fy, slope
-    real(sp) :: rx, ry
-    integer :: j, m, nx, low
-    nx = grid%n(1)
-    low = 1 - grid%half_length
-    rx = real(grid%d(3)/grid%d(1), sp)
-    ry = real(grid%d(3)/grid%d(2), sp)
-    associate (vx => f(field_vx)%a, vy => f(field_vy)%a, vz => f(field_vz)%a)
-      do j = 1, grid%n(2)
-        call DerRow(low, vz, 1, .true., 1, nx, j, 1, w, bx)
-        call DerRow(low, vz, 2, .true., 1, nx, j, 1, w, by)
-        call DerRow(low, vx, 1, .false., 1, nx, j, 1, w, fx)
-        call DerRow(low, vy, 2, .false., 1, nx, j, 1, w, fy)
-        slope = edges%factor(:, j)*(rx*fx + ry*fy &
-                                    + 0.5_sp*rx*rx*(vz(2:nx + 1, j, 1) - 2*vz(1:nx, j, 1) + vz(0:nx - 1, j, 1)) &
-                                    + 0.5_sp*ry*ry*(vz(1:nx, j + 1, 1) - 2*vz(1:nx, j, 1) + vz(1:nx, j - 1, 1)))
-        do m = 0, grid%half_length - 1
-          vx(1:nx, j, -m) = vx(1:nx, j, 1 + m) + (2*m + 1)*rx*bx
-          vy(1:nx, j, -m) = vy(1:nx, j, 1 + m) + (2*m + 1)*ry*by
-          vz(1:nx, j, -m) = vz(1:nx, j, 2 + m) + 2*(m + 1)*slope
-        end do
-      end do
-    end associate
-  end subroutine SurfaceVelocity
 
   !> Moves on, row after row, the waves that have come down through a one-way bottom; what = 0 velocities, 1 stresses. To be called
   !> once a half step.

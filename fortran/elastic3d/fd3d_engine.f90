@@ -38,6 +38,7 @@ module fd3d_engine_m
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     logical :: sparse = .false.                 !< only receivers are told of stresses; C variants refuse them to others
+    logical :: wet = .false.                    !< all that a free surface lies on is a fluid, in the whole grid
     real(dp) :: d(3) = 0, dt = 0                !< dx, dy, dz [m], [s]
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
@@ -103,8 +104,8 @@ contains
     associate (g => grid)
       cfg = fd3d_cfg(n=g%n, first=g%first - 1, whole=g%whole, side=g%side, layer=g%layer, half_length=g%half_length, &
                      narrow=merge(1, 0, g%narrow), anelastic=merge(merge(2, 1, g%together), 0, g%anelastic), &
-                     threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), d=real(g%d, c_float), &
-                     dt=real(g%dt, c_float), w=real(g%w, c_float))
+                     threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), wet=merge(1, 0, g%wet), &
+                     d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
   end function Fd3dCfg
 

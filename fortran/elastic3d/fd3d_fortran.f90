@@ -12,6 +12,7 @@ module fd3d_fortran_m
   use fd3d_edges_m, only: edges_t, volume_t
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_map_t, fd3d_mechanisms, &
                            fd3d_together, field_sxx, field_sxy, field_syz, field_vx, field_vz
+  use fd3d_surface_m, only: Fd3dSurface, fd3d_surface_t
   use fd3d_fortran_points_m, only: points_t, PointsCheckMap, PointsNew
   use iso_c_binding, only: c_funptr
   use kinds_m, only: i8, sp
@@ -25,6 +26,7 @@ module fd3d_fortran_m
     private
     type(fd3d_grid_t) :: grid
     real(sp), allocatable :: w(:), along(:)                     !< weights, (half_length); of differences along layers
+    type(fd3d_surface_t) :: top, top_along                      !< of differences along z below a free surface; along layers
     real(sp) :: t(3) = 0                                        !< dt/dx, dt/dy, dt/dz
     type(volume_t) :: f(0:fd3d_fields - 1)                      !< the fields, with halo
     type(volume_t) :: b(0:2)                                    !< 1/rho at vx, vy, vz

@@ -15,6 +15,8 @@ contains
     self%w = real(grid%w(:grid%half_length), sp)
     self%along = self%w
     if (grid%narrow) self%along = [1.0_sp]
+    self%top = Fd3dSurface(grid, .false.)
+    self%top_along = Fd3dSurface(grid, grid%narrow)
     self%t = real(grid%dt/grid%d, sp)
     status = 0
     do n = 0, fd3d_fields - 1

@@ -1,10 +1,11 @@
 !> A step of the readable 3D time loop: half steps, in boxes, row by row. Arguments stand in fd3d_engine.f90.
 submodule(fd3d_fortran_m) fd3d_fortran_step
   use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
-  use fd3d_edges_m, only: FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity
+  use fd3d_edges_m, only: FillPeriodic, OneWay
   use fd3d_engine_m, only: Fd3dInnerBox, field_sxz, field_syy, field_szz, part_all, part_inner, part_rim, side_free, &
                            side_neighbour, side_one_way
   use fd3d_fortran_points_m, only: PointsInject, PointsKeep, PointsSample
+  use fd3d_surface_m, only: surface_rows
   implicit none
 
   integer, parameter :: stress_of(3, 3) = reshape([field_sxx, field_sxy, field_sxz, field_sxy, field_syy, field_syz, &
@@ -28,7 +29,6 @@ contains
   module procedure velocity
     if (part /= part_inner) then
       call FillPeriodic(self%grid, self%f, 1)
-      if (self%grid%side(5) == side_free) call SurfaceStress(self%grid, self%edges, self%f)
       if (self%grid%side(6) == side_one_way) call OneWay(self%grid, self%edges, self%f, 1)
     end if
     call EachBox(self, part, .true.)
@@ -38,7 +38,6 @@ contains
   module procedure stress
     if (part /= part_inner) then
       call FillPeriodic(self%grid, self%f, 0)
-      if (self%grid%side(5) == side_free) call SurfaceVelocity(self%grid, self%edges, self%f, self%w)
       if (self%grid%side(6) == side_one_way) call OneWay(self%grid, self%edges, self%f, 0)
     end if
     call EachBox(self, part, .false.)
@@ -212,7 +211,8 @@ contains
     end associate
   end subroutine Derivative
 
-  !> Undivided difference of a field along an axis. Along layers of x and y, where their normal is another axis, weights are others.
+  !> Undivided difference of a field along an axis. Along layers of x and y, where their normal is another axis, weights are others,
+  !> and so they are along z in the first rows below a free surface.
   subroutine Difference(self, n, axis, backward, lo, hi, j, k, d)
     class(fd3d_fortran_t), intent(in) :: self
     integer, intent(in) :: n, axis, lo, hi, j, k
@@ -227,13 +227,32 @@ contains
       last = end(part)
       if (first > last) cycle
       in_x = axis /= 1 .and. part /= 2
-      if (in_x .or. in_y) then
+      if (axis == 3 .and. k <= surface_rows .and. self%grid%side(5) == side_free) then
+        if (in_x .or. in_y) call TopRow(self%top_along, 1 - self%grid%half_length, self%f(n)%a, backward, first, last, j, k, &
+                                        d(first:last))
+        if (.not. (in_x .or. in_y)) call TopRow(self%top, 1 - self%grid%half_length, self%f(n)%a, backward, first, last, j, k, &
+                                                d(first:last))
+      else if (in_x .or. in_y) then
         call DerRow(1 - self%grid%half_length, self%f(n)%a, axis, backward, first, last, j, k, self%along, d(first:last))
       else
         call DerRow(1 - self%grid%half_length, self%f(n)%a, axis, backward, first, last, j, k, self%w, d(first:last))
       end if
     end do
   end subroutine Difference
+
+  !> Difference along z in row k of the first ones below a free surface, of the cells lo .. hi of row j.
+  pure subroutine TopRow(top, low, a, backward, lo, hi, j, k, d)
+    type(fd3d_surface_t), intent(in) :: top
+    integer, intent(in) :: low, lo, hi, j, k
+    real(sp), contiguous, intent(in) :: a(low:, low:, low:)
+    logical, intent(in) :: backward
+    real(sp), intent(inout) :: d(lo:hi)
+    integer :: t
+    d = 0
+    do t = 1, top%taps
+      d = d + real(top%w(t, k, merge(1, 2, backward)), sp)*a(lo:hi, j, t)
+    end do
+  end subroutine TopRow
 
   !> Place of row or plane i of an axis among those of its two layers; 0: between them.
   pure integer function Slab(grid, axis, i)

@@ -55,6 +55,7 @@ contains
     grid%dt = scheme%dt
     grid%w = scheme%w(:4)
     if (.not. scheme%sponge) grid%layer = Fd3dLayerWidths(grid, width)
+    grid%wet = own%wet
     grid%narrow = own%narrow .and. any(grid%layer(:4) > 0)
   end subroutine Fd3dGrid
 
@@ -65,6 +66,7 @@ contains
                .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%together .eqv. b%together) &
                .and. (a%narrow .eqv. b%narrow) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
+               .and. (a%wet .eqv. b%wet) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid
 

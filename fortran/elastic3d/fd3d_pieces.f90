@@ -3,6 +3,7 @@
 module fd3d_pieces_m
   use error_m, only: error_t, Fail
   use fd3d_absorb_m, only: Fd3dLayerWidths
+  use fd3d_surface_m, only: surface_rows
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_neighbour, side_one_way, side_periodic
   use kinds_m, only: dp
   use subdomain_m, only: cuts_t, CutsBeside, CutsEven, CutsPiece
@@ -104,14 +105,14 @@ contains
     if (gpu) costs = on_gpu
   end function CostsOn
 
-  !> Cells that each of the pieces along an axis must have: what a neighbour needs, and one more below a free surface or above a
-  !> one-way bottom.
+  !> Cells that each of the pieces along an axis must have: what a neighbour needs, and more below a free surface or above a one-way
+  !> bottom.
   pure function Least(grid, axis, parts) result(cells)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: axis, parts
     integer :: cells(parts)
     cells = grid%half_length
-    if (grid%side(2*axis - 1) == side_free) cells(1) = cells(1) + 1
+    if (grid%side(2*axis - 1) == side_free) cells(1) = cells(1) + surface_rows
     if (grid%side(2*axis) == side_one_way) cells(parts) = cells(parts) + 1
   end function Least
 

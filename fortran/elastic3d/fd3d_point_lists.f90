@@ -14,7 +14,7 @@ module fd3d_point_lists_m
                            field_vz, side_free, side_periodic
   use fd3d_ground_m, only: GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
-  use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, Fd3dSurfaceGain, Fd3dSurfaceWeights
+  use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, surface_rows
   use kinds_m, only: dp, sp
   use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
@@ -53,20 +53,19 @@ module fd3d_point_lists_m
 contains
 
   !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1), or of the cells
-  !> from `low` on, as far as the force acts; `fluid`: so is what lies under the free surface there.
-  subroutine Fd3dForce(list, grid, rho, x, f, h, error, fluid, low)
+  !> from `low` on, as far as the force acts.
+  subroutine Fd3dForce(list, grid, rho, x, f, h, error, low)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:)
     real(dp), intent(in) :: x(3), f(3)
     integer, intent(in) :: h
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: fluid
     integer, intent(in), optional :: low(3)
     integer :: c, first, m, at(3)
     do c = 1, 3
       first = list%n + 1
-      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error, fluid=fluid)
+      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
       do m = first, list%n
         at = [list%i(m), list%j(m), list%k(m)]
         if (present(low)) at = at - low
@@ -135,17 +134,17 @@ contains
     list%partly = .false.
   end subroutine CloseReceiver
 
-  !> Entries for a field at x, times `scale`; `acts`: of a source; `fluid`: it acts below the free surface of a fluid.
-  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope, fluid)
+  !> Entries for a field at x, times `scale`; `acts`: of a source.
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: slope, fluid
+    logical, intent(in), optional :: slope
     type(axis_t) :: along(3)
-    type(fd3d_surface_t), allocatable :: surface
+    real(dp), allocatable :: share(:)
     integer :: a, l, m, n, at(3)
     logical :: beside, even
     if (allocated(error)) return
@@ -159,16 +158,14 @@ contains
     even = field >= field_sxx
     if (present(slope)) even = even .or. slope
     even = even .and. grid%even
-    if (acts .and. field <= field_vz .and. grid%side(5) == side_free) then
-      surface = Fd3dSurface(grid, field, .false.)
-      if (present(fluid)) surface = Fd3dSurface(grid, field, fluid)
-    end if
+    if (acts .and. grid%side(5) == side_free) share = Shares(grid, field)
     do a = 1, 3
-      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error, surface)
+      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
       if (allocated(error)) return
     end do
+    if (allocated(share)) call ActOnShares(share, along(3)%node, along(3)%w)
     if (associated(list%rho)) then
-      call AddBeside(list, grid, field, x, scale, h, acts, beside, surface)
+      call AddBeside(list, grid, field, x, scale, h, acts, beside, share)
       if (beside) return
     end if
     do n = 1, along(3)%n
@@ -183,14 +180,14 @@ contains
   end subroutine AddPoint
 
   !> The same beside a contact; not `beside`: there is none within reach of the sinc.
-  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside, surface)
+  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside, share)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     logical, intent(out) :: beside
-    type(fd3d_surface_t), intent(in), optional :: surface
+    real(dp), intent(in), optional :: share(:)
     type(spot_t) :: spot
     integer :: m, a
     spot%field = field
@@ -200,25 +197,41 @@ contains
     beside = GroundNear(grid, list%rho, list%mu, spot)
     if (.not. beside) return
     call GroundWeights(grid, list%rho, list%mu, spot)
-    if (present(surface)) then
-      do m = 1, spot%n
-        spot%w(m) = spot%w(m)/Fd3dSurfaceGain(surface, spot%node(3, m) + grid%first(3) - 1)
-      end do
-    end if
+    if (present(share)) call ActOnShares(share, spot%node(3, :spot%n) + grid%first(3) - 1, spot%w(:spot%n))
     do m = 1, spot%n
       if (abs(spot%w(m)) > 0) call AddEntry(list, field, spot%node(:, m), scale*spot%w(m), h)
     end do
   end subroutine AddBeside
 
-  !> Nodes, counted in the whole grid, and their weights for a point at x along an axis; `surface`: of a force.
-  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error, surface)
+  !> Of the first rows below a free surface, for a field.
+  pure function Shares(grid, field) result(share)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: field
+    real(dp) :: share(surface_rows)
+    type(fd3d_surface_t) :: surface
+    surface = Fd3dSurface(grid, .false.)
+    share = surface%share(:, merge(2, 1, StandsOnHalf(field, 3)))
+  end function Shares
+
+  !> Weights of a source in rows, from 1, that have less than a cell, or more.
+  pure subroutine ActOnShares(share, row, w)
+    real(dp), intent(in) :: share(:)
+    integer, intent(in) :: row(:)
+    real(dp), intent(inout) :: w(:)
+    integer :: m
+    do m = 1, size(w)
+      if (row(m) >= 1 .and. row(m) <= size(share)) w(m) = w(m)/share(row(m))
+    end do
+  end subroutine ActOnShares
+
+  !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
+  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, axis
     real(dp), intent(in) :: x
     logical, intent(in) :: even, cut
     type(axis_t), intent(out) :: along
     type(error_t), allocatable, intent(inout) :: error
-    type(fd3d_surface_t), intent(in), optional :: surface
     real(dp) :: place, w(sinc_nodes)
     integer :: first, m, nodes
     place = x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis))
@@ -238,7 +251,6 @@ contains
         w(:nodes) = w(:nodes) - sum(w(:nodes)*[1, -1, 1, -1, 1])/16*[1, -4, 6, -4, 1]
       end if
     end if
-    if (axis == 3 .and. present(surface)) call Fd3dSurfaceWeights(surface, field, first, w(:nodes))
     do m = 1, nodes
       if (.not. abs(w(m)) > 0) cycle
       along%n = along%n + 1

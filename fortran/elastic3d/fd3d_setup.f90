@@ -192,7 +192,6 @@ contains
     real(dp), intent(in) :: at(3)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
-    real(sp) :: top(3)
     integer :: c(3), low(3), high(3)
     c = floor(at/self%whole%d) + 2 - self%around%first
     c = min(max(1, c), self%around%n)
@@ -203,8 +202,7 @@ contains
     allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
     allocate (lambda, mu, mold=rho)
     call Fd3dModuli(self%moduli, window, low, high, rho, lambda, mu)
-    call Fd3dCell(self%moduli, window, [c(:2), 1], top(1), top(2), top(3))
-    call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, fluid=.not. top(3) > 0, low=low)
+    call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, low=low)
   end subroutine AddForce
 
   !> Of a fault this rank keeps the histories of the points that act on its cells, and counts these points alone.

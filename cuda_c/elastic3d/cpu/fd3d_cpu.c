@@ -32,7 +32,8 @@ static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
     g->narrow = c->narrow;
     g->between[0] = c->layer[0];
     g->between[1] = c->n[0] - c->layer[1];
-    g->free_top = c->side[4] == FD3D_FREE;
+    g->top_rows = c->side[4] == FD3D_FREE ? FD3D_TOP_ROWS : 0;
+    fd3d_top_of(c, &g->top);
     g->periodic_x = c->side[0] == FD3D_PERIODIC;
     g->y = g->nxp + LANES;
     if (g->y / LANES % 2 == 0)
@@ -51,8 +52,6 @@ static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
         s->width = s->low + (a == 0 ? g->nxp : c->n[a]) - s->high;
         g->calm[a][1] = c->n[a];
     }
-    g->rx = (float)((double)c->d[2] / c->d[0]);
-    g->ry = (float)((double)c->d[2] / c->d[1]);
     memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
 }
 
@@ -134,9 +133,10 @@ static int make_sides(fd3d *fd) {
     cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
     const size_t plane = (size_t)g->n[0] * (size_t)g->n[1];
-    if (g->free_top)
-        TRY(host_alloc(&fd->h.memory, &o->slope, (size_t)g->nxp * (size_t)g->n[1], sizeof(float), "the free surface"));
-    g->slope = o->slope;
+    if (g->top_rows > 0)
+        TRY(host_alloc(&fd->h.memory, &o->top_d, 3 * (size_t)g->top_rows * (size_t)g->nxp * (size_t)g->n[1], sizeof(float),
+                       "the free surface"));
+    g->top_d = o->top_d;
     if (fd->cfg.side[5] == FD3D_ONE_WAY) {
         TRY(host_alloc(&fd->h.memory, &o->bottom, LEAVING * plane, sizeof(float), "the one-way bottom"));
         TRY(host_alloc(&fd->h.memory, &o->bottom_gp, plane, sizeof(float), "the one-way bottom"));
@@ -163,7 +163,7 @@ static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts 
     (void)v;
     *host = sizeof(fd3d) + sizeof(cpu3_own) + cpu_whole_pages(all_floats(cfg, &g) * sizeof(float)) +
             psi_floats(&g) * sizeof(float);
-    *host += (10 + LEAVING) * plane * sizeof(float); /* sides, a slice */
+    *host += (9 + 3 * (size_t)g.top_rows + LEAVING) * plane * sizeof(float); /* sides, a slice */
     *host += c->entries * each;
     *host += c->receivers * (8 * each + sizeof(float) * c->steps);
     *host += fd3d_map_bytes(c);
@@ -195,12 +195,7 @@ static float one_way(double modulus, double rho, const fd3d_cfg *c) {
 static void set_sides(fd3d *fd, const fd3d_slab *p) {
     cpu3_own *o = own(&fd->h);
     const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1];
-    const int top = 1 - p->first, bottom = fd->cfg.n[2] - p->first;
-    for (size_t j = 0; j < ny && o->slope != NULL && top >= 0 && top < p->planes; j++)
-        for (size_t i = 0; i < nx; i++) {
-            const size_t at = ((size_t)top * (ny + 2) + j + 1) * (nx + 2) + i + 1;
-            o->slope[j * (size_t)o->grid.nxp + i] = p->mu[at] > 0 ? d3_surface_factor(p->lambda[at], p->mu[at]) : -1;
-        }
+    const int bottom = fd->cfg.n[2] - p->first;
     for (size_t j = 0; j < ny && o->bottom != NULL && bottom >= 0 && bottom < p->planes; j++)
         for (size_t i = 0; i < nx; i++) {
             const size_t at = ((size_t)bottom * (ny + 2) + j + 1) * (nx + 2) + i + 1;
@@ -220,7 +215,7 @@ static void put_softness(const cpu3_own *o, const fd3d_slab *p) {
     for (ptrdiff_t m = 0; m < (p->first == 0 ? count : 0); m++)
         all[m] = INFINITY;
 #pragma omp parallel for schedule(static) num_threads(o->frame.threads) collapse(2)
-    for (int k = p->first == 0 && g->free_top ? 1 : 0; k < p->planes; k++)
+    for (int k = p->first == 0 && g->top_rows > 0 ? 1 : 0; k < p->planes; k++)
         for (ptrdiff_t j = 0; j < ny; j++) {
             const float *mu = p->mu + (k * ny + j) * nx;
             float *soft = g->softness + (p->first + k - 1) * g->z + (j - 1) * g->y - 1;

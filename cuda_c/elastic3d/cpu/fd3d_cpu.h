@@ -29,7 +29,7 @@ typedef struct cpu3_strip {
  * j, k = -L .. n + L - 1. The halo lies in the padding: along x at -L .. -1 and nx .. nx+L-1. Kernels write owned cells
  * only. */
 typedef struct cpu3_grid {
-    int n[3], nxp, L, anelastic, narrow, free_top, periodic_x;
+    int n[3], nxp, L, anelastic, narrow, periodic_x;
     int between[2];                           /* columns [between[0], between[1]) lie in no layer along x */
     int rows;                                 /* from one plane to the next */
     ptrdiff_t y, z;                           /* floats to the next row, plane */
@@ -47,8 +47,9 @@ typedef struct cpu3_grid {
     float relax[FD3D_TOGETHER][RELAX][LANES];
     int parity[2]; /* of row 0, plane 0 */
 
-    float *slope; /* (nxp, ny) f of der3d.h in row 0 under a free surface; -1 in a fluid, where it counts as 0 */
-    float rx, ry; /* dz/dx, dz/dy */
+    int top_rows; /* first rows below a free surface, whose differences along z are other ones; else 0 */
+    fd3d_top top;
+    float *top_d; /* these differences, (nxp, FD3D_TOP_ROWS, 3, ny), of vx, vy, vz or of stresses that move them */
 } cpu3_grid;
 
 /* Kinds of kernels: rows or columns that no layer and no sponge touches; a sponge alone; the layers of one axis alone;
@@ -63,7 +64,7 @@ typedef struct cpu3_next {
 
 /* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kinds of edges. */
 typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1, const cpu3_next *next);
-/* Halo rows above a free surface, of all columns of row j. */
+/* Differences along z below a free surface, of all columns of rows j. */
 typedef void cpu3_surface(const cpu3_grid *g, int j);
 
 typedef struct cpu3_kernels {
@@ -87,7 +88,7 @@ typedef struct cpu3_own {
     size_t psi_count;
     float *columns;                        /* profiles along x padded */
     float *sponge_x;                       /* (nxp) */
-    float *slope;                          /* grid.slope */
+    float *top_d;                          /* grid.top_d */
     float *bottom, *bottom_gp, *bottom_gs; /* (nx, ny, LEAVING) last row a half step ago; (nx, ny) */
     float *peaks;                          /* (map.n, 3) */
     float *kept;                           /* planes that the map is taken from, (nx, ny, planes, steps of a pass) */
@@ -97,6 +98,11 @@ typedef struct cpu3_own {
 /* Memory variables of row (j,k) where a cell has all mechanisms. */
 static inline float *fd3d_cpu_memories(const cpu3_grid *g, int j, int k) {
     return g->memories + ((ptrdiff_t)k * g->n[1] + j) * MEMORIES * g->nxp;
+}
+
+/* Differences below a free surface of row (j,k), of component c. */
+static inline float *fd3d_cpu_top(const cpu3_grid *g, int j, int c, int k) {
+    return g->top_d + (((ptrdiff_t)j * 3 + c) * FD3D_TOP_ROWS + k) * g->nxp;
 }
 
 static inline const cpu3_kernels *fd3d_cpu_kernels(const cpu3_own *o) {

@@ -11,10 +11,10 @@
 
 /* --- rows ---------------------------------------------------------------------------------------------------- */
 
-/* Row (j,k) or its columns touch no layer along y and z and no sponge of theirs. */
+/* Row (j,k) or its columns touch no layer along y and z and no sponge of theirs, and no free surface. */
 static int calm_row(const cpu3_grid *g, int j, int k) {
     const int at[3] = {0, j, k};
-    int calm = 1;
+    int calm = k >= g->top_rows;
     for (int a = 1; a < 3; a++) {
         calm &= at[a] >= g->strip[a].low && at[a] < g->strip[a].high;
         calm &= g->sponge[0] == NULL || (at[a] >= g->calm[a][0] && at[a] < g->calm[a][1]);
@@ -33,7 +33,7 @@ static int kind_of(const cpu3_grid *g, int j, int k, int i0) {
             layers++;
             kind = LAYER_X + a;
         }
-    return layers > 1 || (layers == 1 && g->sponge[0] != NULL) ? LAYERS : kind;
+    return k < g->top_rows || layers > 1 || (layers == 1 && g->sponge[0] != NULL) ? LAYERS : kind;
 }
 
 /* Columns with layers or sponge, the ends that are no whole vectors apart. */
@@ -137,7 +137,7 @@ static void fill_halos(const fd3d *fd, int what) {
     for (int a = 1; a < 3; a++)
         if (fd->cfg.side[2 * a] == FD3D_PERIODIC)
             wrap(g, needs, a);
-    if (g->free_top)
+    if (g->top_rows > 0)
         for (int j = 0; j < g->n[1]; j++)
             fd3d_cpu_kernels(o)->surface[what](g, j);
     if (fd->cfg.side[5] == FD3D_ONE_WAY)

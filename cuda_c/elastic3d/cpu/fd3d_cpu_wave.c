@@ -12,7 +12,8 @@
  *              tile t-1 |  tile t                  h = 1   stresses     L above
  *          tile t-1 |  tile t                      h = 2   velocities   2L above ...
  *
- * Sides. A free surface and a periodic x are filled as their rows pass. Periodic y or z and a one-way bottom need
+ * Sides. A periodic x is filled as its rows pass. The first rows below a free surface read L + 4 planes downwards: they
+ * wait for the last of them, and go all at once. Periodic y or z and a one-way bottom need
  * what a sweep has not reached or has left behind: with these each half step is a sweep of its own.
  *
  * Neighbours. A block of T steps is swept of what needs nothing of them: half step h gives up h L cells beside each.
@@ -151,11 +152,18 @@ static void follow(const wave *w, int it, int what, sweep_piece p) {
         sweep_sample(&w->s, it, first, last, p);
 }
 
+/* A piece with the rows below a free surface that have waited for it, or without them. */
+static sweep_piece with_top(const cpu3_grid *g, sweep_piece p) {
+    if (p.k0 < g->top_rows && p.k0 < p.k1)
+        p.k0 = p.k1 < g->top_rows ? p.k1 : 0;
+    return p;
+}
+
 static int some(sweep_piece p) { return p.k0 < p.k1 && p.i0 < p.i1 && p.x0 < p.x1; }
 
 static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
-    if (g->free_top && p.k0 == 0)
+    if (g->top_rows > 0 && p.k0 == 0)
         for (int j = p.i0; j < p.i1; j++)
             fd3d_cpu_kernels(w->o)->surface[what](g, j);
     for (int j = p.i0; j < p.i1; j++)
@@ -180,7 +188,7 @@ static void descend(const sweep *s, int block, int tile, int j) {
     ahead a;
     ahead_start(&a, g, next, s->rows, halves, (long)halves * s->W * s->rows);
     for (int h = 0; h < halves; h++) {
-        const sweep_piece p = sweep_piece_of(s, tile, j, h);
+        const sweep_piece p = with_top(g, sweep_piece_of(s, tile, j, h));
         a.half = h;
         if (some(p))
             half_step(w, &a, s->it + block * s->T + h / 2, h % 2, p);
@@ -381,12 +389,12 @@ int fd3d_cpu_ahead(fd3d *fd, int it, int n, int *done) {
     return 0;
 }
 
-/* The halo above a free surface, of rows with cells that were given up and read it. Above others it may be of any step:
- * it is filled again before they are next. */
+/* Differences below a free surface, of rows with cells that were given up. Of others they may be of any step: they are
+ * made again before they are next. */
 static void fill_top(const wave *w, int what, sweep_piece kept) {
     const cpu3_grid *g = w->g;
-    const int all = kept.k1 < g->L || kept.x0 > 0 || kept.x1 < g->n[0];
-    for (int j = 0; j < g->n[1] && g->free_top; j++)
+    const int all = kept.k1 == 0 || kept.x0 > 0 || kept.x1 < g->n[0];
+    for (int j = 0; j < g->n[1] && g->top_rows > 0; j++)
         if (all || j < kept.i0 || j >= kept.i1)
             fd3d_cpu_kernels(w->o)->surface[what](g, j);
 }
@@ -408,6 +416,8 @@ int fd3d_cpu_rest(fd3d *fd, int what, int it, int part, float *trace) {
     sweep_resume(&w.s, fd->ahead.first, fd->ahead.steps);
     sweep_piece kept = sweep_kept(&w.s, half);
     kept.k0 = least(kept.k0, g->n[2]), kept.k1 = most(kept.k1, kept.k0);
+    if (kept.k0 < kept.k1 && kept.k1 < g->top_rows)
+        kept.k0 = kept.k1 = 0;
     kept.i0 = least(kept.i0, g->n[1]), kept.i1 = most(kept.i1, kept.i0);
     kept.x0 = least(kept.x0, g->n[0]), kept.x1 = most(kept.x1, kept.x0);
     if (part != FD3D_INNER) {

@@ -55,15 +55,15 @@ static void set_sizes(fd3d_gpu *o, const fd3d_cfg *c) {
     number_slabs(g);
     for (int a = 0; a < 3; a++)
         o->psi_count += 6 * slab_count(*g, a);
-    g->ratio[0] = (float)((double)c->d[2] / c->d[0]);
-    g->ratio[1] = (float)((double)c->d[2] / c->d[1]);
     memcpy(g->w, c->w, sizeof(float) * (size_t)c->half_length);
-    g->free_top = c->side[4] == FD3D_FREE;
+    g->top_rows = c->side[4] == FD3D_FREE ? FD3D_TOP_ROWS : 0;
+    o->top_count = 3 * (size_t)g->top_rows * (size_t)g->ny * (size_t)g->y;
+    fd3d_top_of(c, &o->top);
     o->before_count = c->side[5] == FD3D_ONE_WAY ? ONE_WAY_FIELDS * (size_t)g->nx * (size_t)g->ny : 0;
     memcpy(o->block, o->kind->shape, sizeof o->block);
 }
 
-enum { ARRAYS = 9 };
+enum { ARRAYS = 10 };
 
 size_t fd3d_gpu_memory_count(const fd3d_gpu *o) {
     const size_t one = o->kind->memory > 0 ? (size_t)o->kind->memory : (size_t)FD3D_STRESSES;
@@ -85,6 +85,7 @@ static void list_arrays(fd3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->sponges, around, "sponge"},
         {&o->before, o->before_count, "the one-way bottom"},
         {&o->one_way, o->before_count / 3, "the one-way bottom"},
+        {&o->grid.top_d, o->top_count, "the free surface"},
         {&o->buffer, FD3D_GPU_BUFFER, "transfers"},
     };
     memcpy(list, all, sizeof all);

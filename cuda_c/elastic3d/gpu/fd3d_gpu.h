@@ -46,9 +46,9 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
 
-    int free_top, odd[3]; /* whether cell 0 has an odd number in the whole grid */
+    int top_rows, odd[3]; /* first rows below a free surface, else 0; whether cell 0 has an odd number in the whole grid */
+    float *top_d;         /* their differences along z, (y, ny, FD3D_TOP_ROWS, 3), of vx, vy, vz or of what moves them */
     float t[3], w[D3_MAX];
-    float ratio[2];                                                                    /* dz/dx, dz/dy */
     float decay[FD3D_MECHANISMS], half[FD3D_MECHANISMS], strength[3][FD3D_MECHANISMS]; /* e, (1 - e)/2, y */
     float stiff[FD3D_MECHANISMS];
 } fd3d_gpu_grid;
@@ -146,7 +146,8 @@ struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one
     ptrdiff_t origin;                /* cell (0,0,0) in it */
     float *fields, *memory, *medium; /* all of a kind, one after the other */
     float *psi, *profiles, *sponges, *before, *one_way;
-    size_t psi_count, before_count;
+    size_t psi_count, before_count, top_count;
+    fd3d_top top;
     float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
     fd3d_gpu_step_sources *step_sources;
     fd3d_gpu_sources source;

@@ -66,6 +66,15 @@ template <int KIND> struct reach {
     }
 };
 
+// The first rows below a free surface have their differences along z in a list; d[c][2] of component c.
+__device__ inline void below_surface(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3]) {
+    if (p.k >= g.top_rows)
+        return;
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        d[c][2] = __ldg(g.top_d + ((c * FD3D_TOP_ROWS + p.k) * g.ny + p.j) * g.y + p.i);
+}
+
 // --- the medium at a point -------------------------------------------------------------------------------------------
 
 // 1/x, x >= 0: rounded as division rounds but for a few x that are off by one bit; of 0 infinite, of infinite 0.

@@ -94,6 +94,8 @@ static range clear_of_sides(const fd3d_cfg *c, const float *const sponge[3]) {
         b.lo[a] = std::max(std::max(low, c->layer[2 * a]) + REACH, 2 * REACH);
         b.hi[a] = c->n[a] - std::max(std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH);
     }
+    if (c->side[4] == FD3D_FREE)
+        b.lo[2] = std::max(b.lo[2], (int)FD3D_TOP_ROWS + (int)REACH); // rows of their own are none of its
     b.lo[0] = (b.lo[0] + PIECE - 1) / PIECE * PIECE;
     b.hi[0] = b.hi[0] / PIECE * PIECE;
     return b;

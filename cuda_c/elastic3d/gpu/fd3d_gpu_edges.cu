@@ -1,7 +1,9 @@
 // Fills the frame of a subdomain behind sides without a neighbour, before each half step: with the other end of a
-// periodic axis, the images above a free surface, the waves that left through a one-way bottom. Formulas: der3d.h.
+// periodic axis, the waves that left through a one-way bottom. Differences along z in the first rows below a free surface.
 #include "fd3d_gpu.h"
 #include "gpu_follow.cuh"
+
+#include <cstring>
 
 enum { ROW = 128, COPIERS = 256 };
 
@@ -89,60 +91,50 @@ static __device__ bool my_column(const fd3d_gpu_grid &g, ptrdiff_t *at) {
     return i < g.nx;
 }
 
-static __device__ bool is_fluid(float imu) { return __float_as_uint(imu) == 0x7f800000u; } // 1/0
+struct surface { // three fields of which differences along z are wanted; their weights, [narrow][component]
+    const float *at[3];
+    int taps;
+    float w[2][3][FD3D_TOP_ROWS][FD3D_TOP_TAPS];
+};
 
-template <int L> static __global__ void __launch_bounds__(ROW) surface_stress(fd3d_gpu_grid g) {
+// Differences of all rows of one component in a column.
+static __global__ void __launch_bounds__(ROW) top_differences(fd3d_gpu_grid g, surface s, int narrows) {
     gpu_follow();
     ptrdiff_t at;
     if (!my_column(g, &at))
         return;
-    float *szz = g.f[FD3D_SZZ] + at, *sxz = g.f[FD3D_SXZ] + at, *syz = g.f[FD3D_SYZ] + at;
-    const bool fluid = is_fluid(g.m.imu[at]);
-    const float s0 = szz[0], s1 = szz[g.z];
+    const int c = blockIdx.z, i = blockIdx.x * ROW + threadIdx.x, j = blockIdx.y;
+    const bool narrow = narrows && (i < g.low[0] || i >= g.high[0] || j < g.low[1] || j >= g.high[1]);
+    const auto &w = s.w[narrow][c];
+    float d[FD3D_TOP_ROWS] = {};
 #pragma unroll
-    for (int m = 0; m < L; m++) {
-        szz[-(m + 1) * g.z] = fluid ? -szz[m * g.z] : D3_SURFACE_SZZ(m, s0, s1);
-        sxz[-(m + 1) * g.z] = -sxz[(m + 1) * g.z];
-        syz[-(m + 1) * g.z] = -syz[(m + 1) * g.z];
+    for (int t = 0; t < FD3D_TOP_TAPS; t++) {
+        if (t >= s.taps)
+            break;
+        const float f = s.at[c][at + t * g.z];
+#pragma unroll
+        for (int k = 0; k < FD3D_TOP_ROWS; k++)
+            d[k] = fmaf(w[k][t], f, d[k]);
     }
+#pragma unroll
+    for (int k = 0; k < FD3D_TOP_ROWS; k++)
+        g.top_d[(c * FD3D_TOP_ROWS + k) * g.ny * g.y + at] = d[k];
 }
 
-template <int L> static __global__ void __launch_bounds__(ROW) surface_velocity(fd3d_gpu_grid g) {
-    gpu_follow();
-    ptrdiff_t at;
-    if (!my_column(g, &at))
-        return;
-    float *vx = g.f[FD3D_VX] + at, *vy = g.f[FD3D_VY] + at, *vz = g.f[FD3D_VZ] + at;
-    float bx = 0, by = 0, fx = 0, fy = 0;
-#define AT(o) vz[o]
-    DER_BACKWARD(bx, L, g.w, AT);
-#undef AT
-#define AT(o) vz[(o)*g.y]
-    DER_BACKWARD(by, L, g.w, AT);
-#undef AT
-#define AT(o) vx[o]
-    DER_FORWARD(fx, L, g.w, AT);
-#undef AT
-#define AT(o) vy[(o)*g.y]
-    DER_FORWARD(fy, L, g.w, AT);
-#undef AT
-    const float imu = g.m.imu[at], lambda = g.m.lambda[at], rx = g.ratio[0], ry = g.ratio[1];
-    const float dxx = vz[1] - 2 * vz[0] + vz[-1], dyy = vz[g.y] - 2 * vz[0] + vz[-g.y];
-    const float f = d3_surface_factor(lambda, is_fluid(imu) ? 0.0f : __frcp_rn(imu));
-    const float slope = D3_SURFACE_SLOPE(f, rx, fx, ry, fy, dxx, dyy);
-#pragma unroll
-    for (int m = 0; m < L; m++) {
-        vx[-(m + 1) * g.z] = D3_SURFACE_V(vx[m * g.z], m, rx, bx);
-        vy[-(m + 1) * g.z] = D3_SURFACE_V(vy[m * g.z], m, ry, by);
-        vz[-(m + 1) * g.z] = D3_SURFACE_VZ(vz[(m + 1) * g.z], m + 1, slope);
-    }
-}
-
-template <int L> static int surface(fd3d_gpu *o, int what) {
+// Before velocities (what = 0) of stresses, before stresses of velocities.
+static int surface_rows(fd3d_gpu *o, int what) {
+    static const int fields[2][3] = {{FD3D_SXZ, FD3D_SYZ, FD3D_SZZ}, {FD3D_VX, FD3D_VY, FD3D_VZ}};
     const fd3d_gpu_grid *g = &o->grid;
-    const dim3 blocks((g->nx + ROW - 1) / ROW, g->ny);
-    const auto kernel = what == 0 ? surface_stress<L> : surface_velocity<L>; // velocities need stresses
-    return gpu_launch(&o->queue, o->queue.close, {blocks, ROW, 0}, kernel, *g);
+    surface s;
+    s.taps = o->top.taps;
+    for (int c = 0; c < 3; c++) {
+        s.at[c] = g->f[fields[what][c]];
+        const int forward = (what == 0) != (c == 2);
+        for (int narrow = 0; narrow < 2; narrow++)
+            memcpy(s.w[narrow][c], o->top.w[narrow][forward], sizeof s.w[narrow][c]);
+    }
+    const dim3 blocks((g->nx + ROW - 1) / ROW, g->ny, 3);
+    return gpu_launch(&o->queue, o->queue.close, {blocks, ROW, 0}, top_differences, *g, s, o->cfg->narrow);
 }
 
 // --- one-way bottom --------------------------------------------------------------------------------------------------
@@ -190,11 +182,10 @@ static int bottom(fd3d_gpu *o, int what) {
 
 // what = 0: before velocities, so stresses; 1: before stresses.
 int fd3d_gpu_edges(fd3d_gpu *o, int what) {
-    static int (*const surfaces[D3_MAX])(fd3d_gpu *, int) = {surface<1>, surface<2>, surface<3>, surface<4>};
     for (int a = 0; a < 3; a++)
         if (o->cfg->side[2 * a] == FD3D_PERIODIC)
             TRY(wrap_axis(o, 1 - what, a));
     if (o->cfg->side[4] == FD3D_FREE)
-        TRY(surfaces[o->cfg->half_length - 1](o, what));
+        TRY(surface_rows(o, what));
     return o->cfg->side[5] == FD3D_ONE_WAY ? bottom(o, what) : 0;
 }

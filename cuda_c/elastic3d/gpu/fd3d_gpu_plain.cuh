@@ -42,6 +42,7 @@ template <int KIND, int L> static __device__ void of_stresses(float (&d)[3][3], 
     d[1][2] = to.template forward<2>(syz);
     d[2][0] = to.template forward<0>(sxz), d[2][1] = to.template forward<1>(syz),
     d[2][2] = to.template backward<2>(szz);
+    below_surface(g, c, d);
 }
 template <int KIND, int L>
 static __device__ void of_velocities(float (&d)[3][3], const fd3d_gpu_grid &g, const cell &c) {
@@ -50,6 +51,7 @@ static __device__ void of_velocities(float (&d)[3][3], const fd3d_gpu_grid &g, c
     d[0][0] = to.template forward<0>(vx), d[0][1] = to.template backward<1>(vx), d[0][2] = to.template backward<2>(vx);
     d[1][0] = to.template backward<0>(vy), d[1][1] = to.template forward<1>(vy), d[1][2] = to.template backward<2>(vy);
     d[2][0] = to.template backward<0>(vz), d[2][1] = to.template backward<1>(vz), d[2][2] = to.template forward<2>(vz);
+    below_surface(g, c, d);
 }
 
 // True if the thread has a cell.
@@ -82,7 +84,7 @@ template <class MEDIUM, bool ANELASTIC>
 static __device__ moduli medium_at(const fd3d_gpu_grid &g, const cell &c, const MEDIUM &fetch) {
     moduli m = {};
     const float here = fetch(IMU, 0), x = fetch(IMU, -1), y = fetch(IMU, -g.y), z = fetch(IMU, -g.z);
-    const bool surface = g.free_top && c.k == 0; // sxz and syz stay 0
+    const bool surface = g.top_rows > 0 && c.k == 0; // sxz and syz stay 0
     m.lambda = fetch(LAMBDA, 0);
     m.mu = reciprocal(here);
     m.shear[0] = shear_modulus(here, x, y, fetch(IMU, -g.y - 1));

@@ -196,8 +196,10 @@ static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const 
         const float b[3] = {buoyancy(here, left), buoyancy(here, front), buoyancy(here, above)};
         above = here;
         m.c.slab[2] = slab_of(g, 2, m.c.k);
-        if (m.inside)
+        if (m.inside) {
+            below_surface(g, m.c, d);
             update_velocity<KIND>(g, m.c, d, b, v);
+        }
         m.c.at += g.z;
     }
 }
@@ -250,7 +252,7 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
         for (int n = 0; n < FD3D_STRESSES; n++)
             s[n] = g.f[FD3D_SXX + n][m.c.at];
         const three imu = corner(g.m.imu + m.c.at, g.y);
-        const bool surface = g.free_top && m.c.k == 0; // sxz and syz stay 0
+        const bool surface = g.top_rows > 0 && m.c.k == 0; // sxz and syz stay 0
         moduli medium = {};
         medium.lambda = __ldg(g.m.lambda + m.c.at);
         medium.mu = reciprocal(imu.here);
@@ -280,8 +282,10 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
                          {backward_x<L>(py, wx), forward_y<L>(py, wy), backward_z<L>(qy, wz)},
                          {backward_x<L>(pz, wx), backward_y<L>(pz, wy), forward_z<L>(qz, wz)}};
         m.c.slab[2] = slab_of(g, 2, m.c.k);
-        if (m.inside)
+        if (m.inside) {
+            below_surface(g, m.c, d);
             update_stress<KIND, ANELASTIC>(g, m.c, d, medium, s);
+        }
         m.c.at += g.z;
     }
 }

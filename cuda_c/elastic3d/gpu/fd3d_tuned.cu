@@ -171,6 +171,7 @@ template <int L, int AXES, bool NARROWS> static __device__ void march_velocity(c
         rzx.forward(d[2][0], wx);
         forward<L>(d[2][1], ryz.q, wy);
         backward<L>(d[2][2], zz.q, wz);
+        below_surface(g, m.i, m.j, m.k, d);
         if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);
@@ -224,6 +225,7 @@ static __device__ void march_stress(const fd3d_gpu_grid &g, march m) {
         xz.backward(d[2][0], wx);
         backward<L>(d[2][1], yz.q, wy);
         forward<L>(d[2][2], qz.q, wz);
+        below_surface(g, m.i, m.j, m.k, d);
         if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);

@@ -136,6 +136,19 @@ template <int L> struct rows {
     }
 };
 
+// The first rows below a free surface have their differences along z in a list.
+static __device__ void below_surface(const fd3d_gpu_grid &g, int i, int j, int k, float (&d)[3][3][V]) {
+    if (k >= g.top_rows)
+        return;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        const vec z = load(g.top_d + ((c * FD3D_TOP_ROWS + k) * g.ny + j) * g.y + i);
+#pragma unroll
+        for (int n = 0; n < V; n++)
+            d[c][2][n] = z.at[n];
+    }
+}
+
 // --- velocities ------------------------------------------------------------------------------------------------------
 
 // Factors of the sponge at the thread's cells.
@@ -270,7 +283,7 @@ static __device__ void grow(float &s, float &r, float inc, float relaxing, float
 template <bool ANELASTIC>
 static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const float (&d)[3][3][V], const stuff &m,
                                      int j, int k, const vec &factor) {
-    const bool surface = g.free_top && k == 0; // sxz and syz stay 0
+    const bool surface = g.top_rows > 0 && k == 0; // sxz and syz stay 0
 #pragma unroll
     for (int n = 0; n < V; n++) {
         const float here = m.imu.here.at[n], left = m.imu.left_of(n), front = m.imu.front.at[n];
