@@ -61,7 +61,8 @@ contains
     end do
     if (best < huge(best)) return
     call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
-              Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a smaller group')
+              Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis'//Below()// &
+              ': give a smaller group')
 
   contains
 
@@ -76,6 +77,12 @@ contains
       best = time
       cuts = tried
     end subroutine Try
+
+    pure function Below() result(text)
+      character(:), allocatable :: text
+      text = ''
+      if (grid%side(5) == side_free) text = ', '//Str(grid%half_length + surface_rows)//' below a free surface'
+    end function Below
 
     pure function Asking() result(text)
       character(:), allocatable :: text

@@ -85,7 +85,7 @@ contains
       n = [32, 12, 9]
       layer = [16, 16, 6, 6, 4, 5]
     case (9)
-      n = [6, 5, 5]
+      n = [6, 5, 7]                      ! as few rows as a free surface needs
       side(5) = 2
       layer = [1, 2, 2, 0, 0, 1]
     case default                       ! several tiles
@@ -97,6 +97,7 @@ contains
     c%sponge = modulo(shape, 3) == 1
     call Configure(c, n, side, layer, L, anelastic)
     c%cfg%narrow = merge(1, 0, shape > 10)
+    c%cfg%wet = merge(1, 0, shape == 4)    ! though there is rock, and stable all the same
     if (present(together)) c%cfg%anelastic = merge(2, c%cfg%anelastic, together)
     call Medium(c)
     call Points(c)
@@ -124,6 +125,7 @@ contains
     c%cfg%threads = 2
     c%cfg%share = 0
     c%cfg%sparse = 0
+    c%cfg%wet = 0
     c%cfg%d = [10.0_sp, 11.0_sp, 9.0_sp]
     c%cfg%dt = 0.0005_sp
     c%cfg%w = 0
@@ -327,6 +329,7 @@ contains
     grid%layer = c%cfg%layer
     grid%half_length = c%cfg%half_length
     grid%narrow = c%cfg%narrow == 1
+    grid%wet = c%cfg%wet == 1
     grid%anelastic = c%cfg%anelastic > 0
     grid%together = c%cfg%anelastic == 2
     grid%threads = c%cfg%threads

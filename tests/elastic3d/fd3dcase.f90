@@ -103,6 +103,7 @@ contains
       c%grid%side(5) = side_free
     case (3)
       c%grid%side(5) = side_free
+      c%grid%wet = .true.                                            ! though there is rock, and stable all the same
       c%sponge = Least([6, 5, 7, 6, 0, 8], n)
     case (5)
       c%grid%side = [side_periodic, side_periodic, side_periodic, side_periodic, side_free, side_one_way]
@@ -244,6 +245,7 @@ contains
     cfg%threads = g%threads
     cfg%share = 0
     cfg%sparse = merge(2, 0, g%sparse)
+    cfg%wet = merge(1, 0, g%wet)
     cfg%d = real(g%d, c_float)
     cfg%dt = real(g%dt, c_float)
     cfg%w = real(g%w, c_float)

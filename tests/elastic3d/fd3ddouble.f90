@@ -6,6 +6,7 @@
 module fd3ddouble_m
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dSponge
   use fd3d_engine_m, only: side_free, side_neighbour, side_one_way, side_periodic
+  use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, surface_rows
   use fd3dcase_m, only: case3d_t, Case3dProfiles, result3d_t
   use kinds_m, only: dp, sp
   use threads_m, only: ThreadsOf
@@ -28,6 +29,8 @@ module fd3ddouble_m
     real(dp), allocatable :: g(:, :)                       !< of the sponge, (cells, axis)
     real(dp), allocatable :: psi(:, :, :, :, :, :)         !< (nx, ny, nz, axis, c, what) of layers
     logical :: layers = .false.
+    integer :: own_rows = 0                                !< below a free surface, whose differences along z are those of
+    type(fd3d_surface_t) :: top
   end type wave_t
 
 contains
@@ -77,7 +80,11 @@ contains
     a%edge(:, :, :, 1) = EdgeModulus(n, c%mu, [1, 1, 0])
     a%edge(:, :, :, 2) = EdgeModulus(n, c%mu, [1, 0, 1])
     a%edge(:, :, :, 3) = EdgeModulus(n, c%mu, [0, 1, 1])
-    if (c%grid%side(5) == side_free) a%edge(:, :, 1, 2:3) = 0
+    if (c%grid%side(5) == side_free) then
+      a%edge(:, :, 1, 2:3) = 0
+      a%own_rows = surface_rows
+      a%top = Fd3dSurface(c%grid, .false.)
+    end if
     call Damping(c, a)
   end subroutine Prepare
 
@@ -198,6 +205,12 @@ contains
         if (axis == 2) d = d + a%w(m)*(f(1:nx, j + up, k) - f(1:nx, j + down, k))
         if (axis == 3) d = d + a%w(m)*(f(1:nx, j, k + up) - f(1:nx, j, k + down))
       end do
+      if (axis == 3 .and. k <= a%own_rows) then
+        d = 0
+        do m = 1, a%top%taps
+          d = d + real(a%top%w(m, k, 2 + at), sp)*f(1:nx, j, m)
+        end do
+      end if
       d = d*a%t(axis)
       if (.not. a%layers) return
       associate (psi => a%psi(:, j, k, axis, c, what), n => merge(3, 0, at < 0), row => merge(j, k, axis == 2))
@@ -220,12 +233,6 @@ contains
     type(wave_t), intent(inout) :: a
     integer, intent(in) :: what
     call Wrap(c%grid%side, a%n, a%f(:, :, :, 1 + 3*what:3 + 6*what))
-    if (c%grid%side(5) /= side_free) return
-    if (what == 1) then
-      call AboveStresses(c, a)
-    else
-      call AboveVelocities(c, a)
-    end if
   end subroutine Surroundings
 
   !> Periodic axes.
@@ -242,58 +249,6 @@ contains
       if (side(6) == side_periodic) f(:, :, n(3) + 1 - i, :) = f(:, :, 1 - i, :)
     end do
   end subroutine Wrap
-
-  !> Of rock szz on the parabola through 0 at the surface, half a cell above row 1, and rows 1 and 2; all else is odd.
-  subroutine AboveStresses(c, a)
-    type(case3d_t), intent(in) :: c
-    type(wave_t), intent(inout) :: a
-    real(dp) :: z
-    integer :: i, j, m
-    do m = 0, a%half_length - 1
-      z = -0.5_dp - m                                      ! row -m under the surface, where row 1 is at 0.5
-      do j = 1, a%n(2)
-        do i = 1, a%n(1)
-          if (c%mu(i, j, 1) > 0) then
-            a%f(i, j, -m, zz) = 2*z*(1.5_dp - z)*a%f(i, j, 1, zz) + z*(z - 0.5_dp)/1.5_dp*a%f(i, j, 2, zz)
-          else
-            a%f(i, j, -m, zz) = -a%f(i, j, m + 1, zz)
-          end if
-          a%f(i, j, -m, xz:yz) = -a%f(i, j, m + 2, xz:yz)
-        end do
-      end do
-    end do
-  end subroutine AboveStresses
-
-  !> Velocities go on above the surface by the slopes that make the stresses 0 there.
-  subroutine AboveVelocities(c, a)
-    type(case3d_t), intent(in) :: c
-    type(wave_t), intent(inout) :: a
-    real(dp) :: tilt(2), stretch, r(2), share
-    integer :: i, j, m
-    r = real(real(c%grid%d(3), sp), dp)/real(c%grid%d(:2), sp)
-    do j = 1, a%n(2)
-      do i = 1, a%n(1)
-        associate (vx => a%f(:, :, :, 1), vy => a%f(:, :, :, 2), vz => a%f(:, :, :, 3), L => a%half_length, o => rim)
-          tilt = 0
-          stretch = 0
-          do m = 1, L
-            tilt = tilt + a%w(m)*r*[vz(i + m - 1 + o, j + o, 1 + o) - vz(i - m + o, j + o, 1 + o), &
-                                    vz(i + o, j + m - 1 + o, 1 + o) - vz(i + o, j - m + o, 1 + o)]
-            stretch = stretch + a%w(m)*(r(1)*(vx(i + m + o, j + o, 1 + o) - vx(i + 1 - m + o, j + o, 1 + o)) &
-                                        + r(2)*(vy(i + o, j + m + o, 1 + o) - vy(i + o, j + 1 - m + o, 1 + o)))
-          end do
-          stretch = stretch + r(1)**2/2*(vz(i + 1 + o, j + o, 1 + o) - 2*vz(i + o, j + o, 1 + o) + vz(i - 1 + o, j + o, 1 + o)) &
-                    + r(2)**2/2*(vz(i + o, j + 1 + o, 1 + o) - 2*vz(i + o, j + o, 1 + o) + vz(i + o, j - 1 + o, 1 + o))
-        end associate
-        share = 0
-        if (c%mu(i, j, 1) > 0) share = c%lambda(i, j, 1)/(c%lambda(i, j, 1) + 2*real(c%mu(i, j, 1), dp))
-        do m = 0, a%half_length - 1
-          a%f(i, j, -m, 1:2) = a%f(i, j, m + 1, 1:2) + (2*m + 1)*tilt
-          a%f(i, j, -m, 3) = a%f(i, j, m + 2, 3) + 2*(m + 1)*share*stretch
-        end do
-      end do
-    end do
-  end subroutine AboveVelocities
 
   ! --- source and receivers ----------------------------------------------------------------------------------------------------
 

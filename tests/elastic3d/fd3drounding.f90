@@ -21,6 +21,7 @@ contains
     integer, intent(in) :: n(3), source(3), nt
     integer :: r, at(3)
     call Case3dNew(c, n, 2, 3, .false., nt)
+    c%grid%wet = .false.
     c%grid%d = 50
     c%grid%dt = real(0.0049_sp, dp)                ! 0.8 of the largest stable one, as all variants have it
     c%sponge = [8, 8, 8, 8, 0, 8]

@@ -411,6 +411,8 @@ contains
       s%own%qmin = merge(20.0_dp, 2000.0_dp, Often(0.7_dp))
       s%own%memory = merge(memory_all, merge(memory_coarse, memory_coarse2001, Often(0.7_dp)), Often(0.4_dp))
       s%own%narrow = Often(0.4_dp)
+      s%own%wet = Often(0.2_dp)
+      if (s%free_top) n(3) = max(n(3), case%parts(3)*s%half_length + 6)        ! the uppermost piece needs five rows more, a one-way bottom one
       s%own%decomposition = merge(case%parts, 0, Often(0.7_dp) .or. deep)
       w%nx = n(1)
       w%ny = n(2)
@@ -428,7 +430,7 @@ contains
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
                    trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &
                    trim(merge(' with Q  ', '         ', s%own%attenuates))// &
-                   trim(merge(' narrow  ', '         ', s%own%narrow))//', source '//Str(s%own%source%kind)// &
+                   trim(merge(' narrow  ', '         ', s%own%narrow))//trim(merge(' wet', '    ', s%own%wet))//', source '//Str(s%own%source%kind)// &
                    trim(merge(', boxes', '       ', case%boxed))
     end associate
   end subroutine MakeCase

@@ -49,6 +49,7 @@ contains
     end do
     s%width = [npml, npml, npml, npml, 0, npml]
     s%grid%side(5) = side_free
+    s%grid%wet = present(wet)
     fpeak = merge(vp, vs, present(wet))/(ppw*h)/2.5_dp
     t0 = 1.2_dp/fpeak
     s%fpeak = fpeak
@@ -69,7 +70,7 @@ contains
         f(b) = 1e9_dp
         s%source = fd3d_list_t()
         s%receivers = fd3d_list_t()
-        call Fd3dForce(s%source, s%grid, s%rho, Place(j), f, 1, error, fluid=present(wet))
+        call Fd3dForce(s%source, s%grid, s%rho, Place(j), f, 1, error)
         do i = 1, points
           do a = 1, 3
             call Fd3dRecord(s%receivers, s%grid, Place(i), field_vx + a - 1, error)

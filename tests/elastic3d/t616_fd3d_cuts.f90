@@ -63,7 +63,7 @@ contains
     call Claim(unaligned == 0, 'on GPUs planes across x stand at multiples of 32 cells')
   end subroutine AtRandom
 
-  !> Pieces along each axis that is cut have what their neighbours need, and a row more beside a free surface or a one-way bottom.
+  !> Pieces along each axis that is cut have what their neighbours need, five rows more below a free surface, one above a one-way bottom.
   pure function Thick(grid, cuts) result(ok)
     type(fd3d_grid_t), intent(in) :: grid
     type(cuts_t), intent(in) :: cuts
@@ -74,7 +74,7 @@ contains
       if (cuts%parts(a) == 1) cycle
       do p = 1, cuts%parts(a)
         rows = grid%half_length
-        if (p == 1 .and. grid%side(2*a - 1) == side_free) rows = rows + 1
+        if (p == 1 .and. grid%side(2*a - 1) == side_free) rows = rows + 5
         if (p == cuts%parts(a) .and. grid%side(2*a) == side_one_way) rows = rows + 1
         if (cuts%last(p, a) - cuts%last(p - 1, a) < rows) ok(a) = .false.
       end do

@@ -152,8 +152,8 @@ contains
     do m = 1, product(cuts)
       place = [modulo(m - 1, cuts(1)), modulo((m - 1)/cuts(1), cuts(2)), (m - 1)/(cuts(1)*cuts(2))]
       do a = 1, 3
-        lo(a, m) = c%cfg%n(a)*place(a)/cuts(a)
-        hi(a, m) = c%cfg%n(a)*(place(a) + 1)/cuts(a)
+        lo(a, m) = Cut(c, cuts, a, place(a))
+        hi(a, m) = Cut(c, cuts, a, place(a) + 1)
       end do
       call Piece_(c, lo(:, m), hi(:, m), h(m))
       call Case3dFine(fd3d_tune(h(m), c_null_char, how%steps, how%width, how%planes), 'tune')
@@ -192,6 +192,17 @@ contains
       call handle_free(h(m))
     end do
   end subroutine Pieces
+
+  !> Cells of the whole before piece `place` of an axis, from 0: below a free surface the first one has the rows that it needs at least.
+  pure integer function Cut(c, cuts, a, place)
+    type(case3d_t), intent(in) :: c
+    integer, intent(in) :: cuts(3), a, place
+    integer :: first
+    first = 0
+    if (a == 3 .and. c%cfg%side(5) == 2 .and. c%cfg%n(3)/cuts(3) < c%cfg%half_length + 5) first = c%cfg%half_length + 5
+    Cut = c%cfg%n(a)*place/cuts(a)
+    if (first > 0 .and. place > 0) Cut = first + (c%cfg%n(a) - first)*(place - 1)/(cuts(a) - 1)
+  end function Cut
 
   !> The handle of cells lo+1 .. hi of the case.
   subroutine Piece_(c, lo, hi, h)
