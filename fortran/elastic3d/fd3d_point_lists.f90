@@ -6,7 +6,7 @@
 !> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
 !> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
 !> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first
-!> four below it takes their place along z; forces have the weights of fd3d_surface.f90 there. Beside contacts of rock, fluid and
+!> four below it takes their place along z, and sources act on the shares of rows of fd3d_surface.f90. Beside contacts of rock, fluid and
 !> air points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_point_lists_m
   use error_m, only: error_t, Fail

@@ -15,7 +15,9 @@ program t604_fd3d_surface
   real(dp), parameter :: fpeak = cr/(10*h)/2.5_dp, t0 = 1.2_dp/fpeak, away(2) = [15.0_dp, 45.0_dp]*h
   integer, parameter :: n(3) = [106, 4, 70], air = 4
 
-  call Shoot(2, .false., 0.03_dp)
+  call Shoot(2, .false., 0.005_dp)
+  call Shoot(4, .false., 0.005_dp)
+  call Shoot(1, .false., 0.12_dp)
   call Shoot(2, .true., 0.1_dp)
   call Done()
 
