@@ -150,6 +150,7 @@ claim(cells("odd.layers", "odd.nc")[1].endswith("bad.xyz, line 2: must hold x, y
 # --- refused --------------------------------------------------------------------------------------------------------------
 
 refused("no layers", "layers=FILE", layers=None)
+refused("volumes in place of the table of materials", "materials=FILE", "not from volumes", materials=None, vp="vp.nc")
 refused("a box without extent", "mesh_x1", "mesh_x0", mesh_x1=0)
 refused("another number of nodes", "mesh_nodes", "8 or 27", mesh_nodes=20)
 refused("parameters of the mesher for a mesh that is read", "mesh_bottom", "no effect", mesh="lake.exo")
