@@ -32,6 +32,7 @@ contains
     type(side_t), intent(out) :: side(:)
     type(error_t), allocatable, intent(inout) :: error
     character(kind=c_char, len=257) :: buffer
+    character(:), allocatable :: told
     integer :: i
     do i = 1, size(side)
       if (allocated(error)) return
@@ -39,7 +40,9 @@ contains
       if (allocated(error)) return
       side(i)%name = FString(buffer)
       call ReadSide(file, s, size(side) == 3, side(i), error)
-      if (size(side) == 3 .and. side(i)%axis == ' ') side(i)%axis = NetcdfAxisY(file, side(i)%name)
+      if (size(side) < 3) cycle
+      told = Lower(NetcdfText(file, side(i)%name, 'axis'))      ! goes before a name such as inline
+      if (told == 'y' .or. side(i)%axis == ' ') side(i)%axis = NetcdfAxisY(file, side(i)%name)
     end do
   end subroutine NetcdfSides
 

@@ -12,6 +12,7 @@ submodule(elements3d_m) elements3d_mesh
   use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: i8
+  use log_m, only: LogInfo
   use materials_m, only: from_table, from_volume, material_bulk, material_fastest, material_parts, material_rho, material_shear, &
                          material_slowest, materials_t, MaterialsOf, MaterialsRead, MaterialsUnused
   use mesh_blocks_m, only: BlockRows, BlocksOf
@@ -26,6 +27,8 @@ submodule(elements3d_m) elements3d_mesh
   use text_m, only: CString
   implicit none
 
+  integer, parameter :: many = 500000                !< elements that take some seconds until the first words on them
+
 contains
 
   module procedure ReadMesh
@@ -37,7 +40,10 @@ contains
     integer, allocatable :: from(:)
     if (job%materials /= '') call MaterialsRead(job%materials, materials, error, job%mesh_z == 'up')
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
-    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (allocated(error)) return
+    if (size(mesh%block) > many) call LogInfo('mesh     '//made//', '//Str(size(mesh%block))// &
+                                              ' elements: they are checked, get their media, and the time step is found')
+    call MeshCheck(mesh, error)
     if (allocated(error)) return
     call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)

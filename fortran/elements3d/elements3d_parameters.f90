@@ -29,7 +29,7 @@ contains
     call t%section('Model')
     call t%file('mesh', job%mesh, '', 'mesh of hexahedra: Exodus II, HEX8 or HEX27 (spl-mesh makes it from Gmsh, SPECFEM, Abaqus, VTK, ...); or the word layers: a box is meshed here, see layers', word='layers')
     call t%word('mesh_z', job%mesh_z, 'up', 'up,down', 'where z of the mesh points; up: depth z of sources and receivers is -z of the mesh')
-    call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs, or the word volume; anisotropic ones: cij rho c11 c12 .. c66 [Pa] (axes of the mesh), vti vp vs rho epsilon delta gamma, or tti .. gamma tilt azimuth; * = all other blocks; empty: all by volumes')
+    call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs, or the word volume; anisotropic ones: cij rho c11 c12 .. c66 [Pa] (axes of the mesh), vti vp vs rho epsilon delta gamma, or tti .. gamma tilt azimuth; * = all other blocks; empty: all by volumes, which mesh=layers does not take')
     call t%text('ocean_load', job%ocean_load, '', 'weight of an ocean on free sides of solid that look up, without waves in it, right for waves of sound in water much longer than its depth: topography (the sea reaches up to z = 0), or its depth [m]: a number, a formula of x and y or a grid, as upper sides of layers; empty = none')
     call t%real('ocean_rho', job%ocean_rho, 1025.0_dp, 1.0_dp, 3000.0_dp, 'kg/m3', 'density of the water of ocean_load')
     call VolumeTable(t, job)
@@ -99,9 +99,13 @@ contains
     if ((verb == 'run' .or. verb == 'plan' .or. verb == 'mesh') .and. .not. t%deck%unread) then
       if (job%mesh == '') call ProblemAdd(t%deck%problems, 'no mesh is given: give mesh=FILE, an Exodus II file of hexahedra, '// &
                                           'or mesh=layers and layers=FILE')
-      if (job%materials == '' .and. (job%vp == '' .or. job%mesh == 'layers')) &
+      if (job%materials == '' .and. job%mesh == 'layers') then
+        call ProblemAdd(t%deck%problems, 'no materials are given: give materials=FILE, a table of the media of layers, from which '// &
+                        'mesh=layers takes their velocities, not from volumes')
+      else if (job%materials == '' .and. job%vp == '') then
         call ProblemAdd(t%deck%problems, 'no materials are given: give materials=FILE, a table of the media of the mesh''s '// &
                         'blocks, or vp=FILE, vs=FILE, rho=FILE, volumes of the earth')
+      end if
     end if
     call ModelRules(job, 'xyz', verb /= 'status', t)
     if (t%sound('group,gpn') .and. job%group > 1 .and. job%gpn > 0) then

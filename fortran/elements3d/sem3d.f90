@@ -76,6 +76,7 @@ module sem3d_m
     real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     type(relaxing_t) :: relaxing                  !< what relaxes in traces
+    real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
     logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
@@ -135,7 +136,8 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_source
 
-    !> The source in each step, (1, nt): a force, or the moment or volume that was released before.
+    !> The source in each step, (1, nt): a force, or the moment or volume that was released before; of a volume in rock that
+    !> attenuates what has relaxed of its stress is left out.
     module subroutine Histories(self, q)
       class(sem3d_t), intent(in) :: self
       real(sp), allocatable, intent(out) :: q(:, :)

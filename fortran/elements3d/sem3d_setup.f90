@@ -16,8 +16,8 @@ submodule(sem3d_m) sem3d_setup
   use sem3d_components_m, only: Sem3dAtWhole, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: resident_all, Sem3dGrid
   use sem3d_variants_m, only: Sem3dAffine, Sem3dEngineNew, sums_t
-  use source3d_m, only: source_force
-  use stress_relaxation_m, only: RelaxingRecord
+  use source3d_m, only: source_force, source_volume
+  use stress_relaxation_m, only: RelaxingRecord, RelaxingVolume
   use timeloop_m, only: growth
   use zener_m, only: zener_mechanisms, ZenerTimes
   implicit none
@@ -185,6 +185,8 @@ contains
     if (allocated(error)) return
     call Sem3dSource(list, place(1), self%own%source, error)
     if (allocated(error)) return
+    self%loss = 0
+    if (self%own%source%kind == source_volume .and. self%own%attenuates .and. place(1)%solid) self%loss = place(1)%loss(1)
     call Histories(self, q)
     strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass(1)
     call self%scale_fields(strongest, error)
@@ -203,6 +205,7 @@ contains
       if (self%own%source%kind == source_force) q(1, n) = self%scheme%q(n)
       released = released + self%scheme%dt*self%scheme%q(n)
     end do
+    if (self%loss > 0) call RelaxingVolume(self%loss, self%own%q_band, self%scheme%dt, q(1, :))
   end procedure Histories
 
   module procedure make_receivers

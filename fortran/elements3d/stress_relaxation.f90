@@ -12,7 +12,7 @@ module stress_relaxation_m
   use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
   implicit none
   private
-  public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply
+  public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply, RelaxingVolume
 
   !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
   type :: relaxing_t
@@ -104,17 +104,34 @@ contains
     type(relaxing_t), intent(in) :: relaxing
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(inout) :: traces(:, :)
-    real(dp), dimension(zener_mechanisms) :: decay, z, b
-    integer :: i, n
-    decay = exp(-dt/ZenerTimes(band))
+    integer :: i
     do i = 1, size(relaxing%trace)
-      z = 0
-      do n = 1, size(traces, 1)
-        b = (1 - decay)/2*relaxing%share(:, i)*traces(n, relaxing%from(i))
-        traces(n, relaxing%trace(i)) = real(traces(n, relaxing%trace(i)) - sum(z + b), sp)
-        z = decay*(z + b) + b
-      end do
+      call Relax(relaxing%share(:, i), band, dt, (traces(:, relaxing%from(i))), traces(:, relaxing%trace(i)))
     end do
   end subroutine RelaxingApply
+
+  !> Makes of the volume that a source has released before each step the one whose stress by the unrelaxed bulk modulus is that of
+  !> the modulus that relaxes. loss: its 1/Q; dt [s].
+  pure subroutine RelaxingVolume(loss, band, dt, released)
+    real(dp), intent(in) :: loss, band(2), dt
+    real(sp), intent(inout) :: released(:)
+    call Relax(ZenerShares(band, loss), band, dt, (released), released)
+  end subroutine RelaxingVolume
+
+  !> Takes from a trace of stress of the unrelaxed moduli what of the trace `of` has relaxed before each step.
+  pure subroutine Relax(share, band, dt, of, trace)
+    real(dp), intent(in) :: share(zener_mechanisms), band(2), dt
+    real(sp), intent(in) :: of(:)
+    real(sp), intent(inout) :: trace(:)
+    real(dp), dimension(zener_mechanisms) :: decay, z, b
+    integer :: n
+    decay = exp(-dt/ZenerTimes(band))
+    z = 0
+    do n = 1, size(trace)
+      b = (1 - decay)/2*share*of(n)
+      trace(n) = real(trace(n) - sum(z + b), sp)
+      z = decay*(z + b) + b
+    end do
+  end subroutine Relax
 
 end module stress_relaxation_m

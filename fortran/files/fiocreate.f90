@@ -246,6 +246,8 @@ contains
   pure subroutine Meaning_(name, unit, meaning)
     character(*), intent(in) :: name
     character(:), allocatable, intent(out) :: unit, meaning
+    character(3), parameter :: xyz = 'xyz'
+    integer :: a, b
     select case (name(1:1))
     case ('p')
       unit = 'Pa'
@@ -269,7 +271,9 @@ contains
       meaning = 'rate of strain, component '//name(2:3)
     case default
       unit = 's-1'
-      meaning = 'rate of rotation about '//name(2:2)//', half the curl of velocity'
+      a = modulo(index(xyz, name(2:2)), 3) + 1                  ! x, y, z in turn: axes may be left-handed
+      b = modulo(a, 3) + 1
+      meaning = 'rate of rotation about '//name(2:2)//', (dv'//xyz(b:b)//'/d'//xyz(a:a)//' - dv'//xyz(a:a)//'/d'//xyz(b:b)//')/2'
     end select
 
   contains

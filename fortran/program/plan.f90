@@ -12,7 +12,7 @@ module plan_m
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
-  use log_m, only: LogPrint
+  use log_m, only: LogInfo, LogPrint
   use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use physics_m, only: physics_t
   use rehearsal_m, only: Rehearse
@@ -30,6 +30,8 @@ module plan_m
   implicit none
   private
   public :: Plan
+
+  real(dp), parameter :: many = 3.0e7_dp           !< cells of a shot whose set-up may take some seconds
 
   !> The extremes of a survey.
   type :: span_t
@@ -72,6 +74,7 @@ contains
     if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
+    if (span%cells > many) call LogInfo('time     is found by a trial, with set-up of up to '//Str(span%cells/1e6_dp, 4)//' Mcells')
     call Rehearse(survey, span%largest, .false., cost, error)
     if (allocated(error)) return
     call PrintStates(survey, span, cost)

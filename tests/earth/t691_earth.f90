@@ -149,6 +149,9 @@ contains
       call Same3('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
       call FromDisk('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
     end do
+    call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)), called=[character(9) :: 'crossline', 'inline', 'z'])
+    call Model3dRead(job, earth, error)
+    call Same3('x called crossline, y called inline, as the attribute axis tells')
     same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
     call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
     job%model_at = 'nodes'
@@ -209,28 +212,35 @@ contains
                maxval(abs(2*earth%vs - earth%vp)) < 1e-2, what//': every sample where it belongs, vs = vp/2')
   end subroutine Same3
 
-  !> A variable vp on (names(1), names(2), names(3)), slowest first.
-  subroutine PutNetcdf(path, names, a)
+  !> A variable vp on (axes(1), axes(2), axes(3)), slowest first.
+  !> called: what x, y, z are called in the file, which then tells them by their attribute axis.
+  subroutine PutNetcdf(path, axes, a, called)
     character(*), intent(in) :: path
-    character(1), intent(in) :: names(3)
+    character(1), intent(in) :: axes(3)
     real(dp), intent(in) :: a(:, :, :)
+    character(*), intent(in), optional :: called(3)
     type(c_ptr) :: h
+    character(9) :: names(3)
     integer :: s, length
     real(dp) :: step
+    names = axes
     h = fio_create(CString(path))
     do s = 1, 3
       length = size(a, 4 - s)
-      call FioDim(h, names(s), length, error)
-      call FailFromC(fio_var(h, CString(names(s)), CString('double'), CString(names(s))), error)
-      call FioText(h, names(s), 'units', 'm', error)
+      if (present(called)) names(s) = called(index('xyz', axes(s)))
+      call FioDim(h, trim(names(s)), length, error)
+      call FailFromC(fio_var(h, CString(trim(names(s))), CString('double'), CString(trim(names(s)))), error)
+      call FioText(h, trim(names(s)), 'units', 'm', error)
+      if (present(called)) call FioText(h, trim(names(s)), 'axis', axes(s), error)
     end do
-    call FailFromC(fio_var(h, CString('vp'), CString('float'), CString(names(1)//' '//names(2)//' '//names(3))), error)
+    call FailFromC(fio_var(h, CString('vp'), CString('float'), &
+                           CString(trim(names(1))//' '//trim(names(2))//' '//trim(names(3)))), error)
     call FioText(h, 'vp', 'units', 'm/s', error)
     call FailFromC(fio_enddef(h), error)
     do s = 1, 3
       length = size(a, 4 - s)
-      step = merge(10, merge(12, 8, names(s) == 'y'), names(s) == 'x')
-      call FailFromC(fio_put_doubles(h, CString(names(s)), [0_i8], [int(length, i8)], [(step*(i - 0.5_dp), i=1, length)]), error)
+      step = merge(10, merge(12, 8, axes(s) == 'y'), axes(s) == 'x')
+      call FailFromC(fio_put_doubles(h, CString(trim(names(s))), [0_i8], [int(length, i8)], [(step*(i - 0.5_dp), i=1, length)]), error)
     end do
     call FailFromC(fio_put_doubles(h, CString('vp'), [0_i8, 0_i8, 0_i8], int([size(a, 3), size(a, 2), size(a, 1)], i8), a), error)
     call FailFromC(fio_close(h), error)

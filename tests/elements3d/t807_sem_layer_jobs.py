@@ -150,6 +150,7 @@ claim(cells("odd.layers", "odd.nc")[1].endswith("bad.xyz, line 2: must hold x, y
 # --- refused --------------------------------------------------------------------------------------------------------------
 
 refused("no layers", "layers=FILE", layers=None)
+refused("volumes in place of the table of materials", "materials=FILE", "not from volumes", materials=None, vp="vp.nc")
 refused("a box without extent", "mesh_x1", "mesh_x0", mesh_x1=0)
 refused("another number of nodes", "mesh_nodes", "8 or 27", mesh_nodes=20)
 refused("parameters of the mesher for a mesh that is read", "mesh_bottom", "no effect", mesh="lake.exo")
@@ -210,4 +211,13 @@ for thick in [0.2495, 0.2505] + [round(10 ** random.uniform(-2.9, 1), 6) for _ i
     if r.returncode != (thick < 0.25) or "whole faces" in r.stderr:
         wrong.append((thick, r.returncode, r.stderr.strip()[-200:]))
 claim(not wrong and 0 < taken < 12, f"films of 1 mm .. 10 m, seed {SEED}: {taken} of 12 are taken, those from 0.25 m up {wrong[:2] if wrong else ''}")
+
+# --- a mesh that takes some seconds is told of at once ----------------------------------------------------------------------
+
+Path("flat.layers").write_text("lake 0\nrock 20\n")
+r = run("plan", *words(output="bad.nc", layers="flat.layers", mesh_dx=10, mesh_dy=10, mesh_dz=8, fpeak=300))
+claim(r.returncode == 1 and " elements: they are checked" in r.stderr.splitlines()[0], f"before it is checked: {r.stderr.splitlines()[0]}")
+r = run("plan", *words(output="bad.nc", layers="flat.layers"))
+claim("they are checked" not in r.stderr, "a small one is not")
+
 done()

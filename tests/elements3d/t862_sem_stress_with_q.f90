@@ -1,7 +1,8 @@
 !> Stress and pressure recorded in rock that attenuates, Q of 20 and 40, agree with the exact solutions of a full space in absolute
-!> amplitude, at five points per shortest wavelength in the largest of distorted elements, source and stations at random places. They do
-!> not depend on what else is recorded, nor on whether the rock is told by 21 constants; and with a large Q they are those of elastic
-!> rock. SEED and VARIANT may be given.
+!> amplitude, those of a source of volume too, which the rock's bulk modulus answers as it relaxes, at five points per shortest
+!> wavelength in the largest of distorted elements, source and stations at random places. They do not depend on what else is
+!> recorded, nor on whether the rock is told by 21 constants; and with a large Q they are those of elastic rock. SEED and VARIANT
+!> may be given.
 !>
 !> The exact stress is K and mu of constant Q (Kjartansson 1979, JGR 84, 4737-4748) times differences of the exact displacement: it
 !> knows neither mechanisms, nor unrelaxed moduli, nor steps. Three mechanisms have that Q to 4 %; with the moduli of these at each
@@ -19,7 +20,7 @@ program t862_sem_stress_with_q
   use kinds_m, only: dp, sp
   use semcase_m, only: semcase_t, SemBox, SemRelative
   use semshot_m, only: semshot_t, SemShotBegin, SemShotRun
-  use source3d_m, only: source_force, source_moment
+  use source3d_m, only: source_force, source_moment, source_volume
   use text_m, only: Str
   use window_m, only: window_t
   use zener_m, only: ZenerModulus
@@ -31,6 +32,7 @@ program t862_sem_stress_with_q
   type(gather_t) :: gather, other
   real(dp) :: at(3), x(3, stations), dt, fmax, fpeak, t0, zero, f(3), force(3), m(3, 3)
   integer :: i, n, number                                    !< n: elements of the box along each axis
+  logical :: volume = .false.                                !< a source of volume
   character(32) :: word, variant
 
   call get_environment_variable('SEED', word)
@@ -51,6 +53,10 @@ program t862_sem_stress_with_q
   f = 0
   call Shoot('moment', everything, [40.0_dp, 20.0_dp], gather)
   call Exact('moment, Q of K 40, of mu 20', [40.0_dp, 20.0_dp])
+  volume = .true.
+  call Shoot('volume', everything, [40.0_dp, 20.0_dp], gather)
+  call Against(.true., 'volume, Q of K 40, of mu 20, constant Q', [40.0_dp, 20.0_dp], 0.015_dp)
+  volume = .false.
   n = 8
   call MakeMesh()
   call PlaceAll(2.7_dp)
@@ -127,7 +133,9 @@ contains
     if (present(relaxing)) s%scheme%relaxing = relaxing
     s%scheme%source%kind = source_moment
     s%scheme%source%moment = [m(1, 1), m(2, 2), m(3, 3), m(1, 2), m(1, 3), m(2, 3)]
-    if (any(abs(f) > 0)) then
+    if (volume) then
+      s%scheme%source%kind = source_volume
+    else if (any(abs(f) > 0)) then
       s%scheme%source%kind = source_force
       s%scheme%source%force = f
       s%scheme%early = 0.5_dp
@@ -214,6 +222,7 @@ contains
     do i = 1, stations
       do k = 1, nf
         spectrum(k, :) = wavelet(k)*Stress7(Gradient(space, k, x(:, i) - at), rho*bulk(k), rho*mu(k))
+        if (volume) spectrum(k, :) = rho*bulk(k)*spectrum(k, :)
       end do
       do k = 1, gather%nt
         do c = 1, 7
@@ -254,7 +263,9 @@ contains
     integer, intent(in) :: k
     real(dp), intent(in) :: y(3)
     complex(dp) :: v(3)
-    if (any(abs(f) > 0)) then
+    if (volume) then
+      v = MomentVelocity(space, k, y, reshape([1, 0, 0, 0, 1, 0, 0, 0, 1]*1.0_dp, [3, 3]))
+    else if (any(abs(f) > 0)) then
       v = ForceVelocity(space, k, y, f)
     else
       v = MomentVelocity(space, k, y, m)

@@ -71,6 +71,7 @@ told(r, 0, "the same again: nothing to do", "shots to do: 0 of 2")
 # --- the file of gathers -----------------------------------------------------------------------------------------------
 
 with Dataset("one.nc") as ds:
+    claim(ds["wz"].long_name == "rate of rotation about z, (dvy/dx - dvx/dy)/2", f"rotation tells its hand: {ds['wz'].long_name}")
     claim(ds["vy"].units == "m s-1" and ds["szz"].units == "Pa" and ds["exy"].units == "s-1" and ds["wz"].units == "s-1"
           and ds["vx"].dimensions == ("shot", "receiver", "time"), "components with units on shot, receiver, time")
     claim(np.allclose(ds["receiver_y_used"][...], 41.7) and np.allclose(ds["source_y_used"][...], -12.3), "y of sources and receivers")

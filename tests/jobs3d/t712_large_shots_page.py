@@ -7,6 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
+from netCDF4 import Dataset
+
 from check import PATIENCE, claim, done
 from mini3d import PROGRAM
 from minisurvey import differences
@@ -40,6 +43,13 @@ two = next(text for command, text in said.items() if "two.nc" in command and "mp
 claim("on 1 worker(s) of 2 ranks each" in two and re.search(r"2 ranks: shots cut \dx\dx\d", two), "the group tells its cut")
 claim(differences("one.nc", "two.nc") == [], f"one rank and two give the same file: {differences('one.nc', 'two.nc')}")
 claim(Path("one.png").read_bytes() == Path("two.png").read_bytes(), "and the same figure")
+log = Path("one.nc.log").read_text()
+claim("warning" not in log, f"nothing is warned of: {re.findall('warning.*', log)}")
+with Dataset("one.nc") as ds:
+    traces = np.sqrt(sum(np.asarray(ds[c][0], float)**2 for c in ("vx", "vy", "vz")))
+ends = traces[:, -1] / traces.max(1)
+claim(ends.max() < 0.05 and (traces.argmax(1) < 0.8 * traces.shape[1]).all(), f"the record holds the waves: at its end {100 * ends.max():.0f} % of "
+      "the largest motion are left at most, bound 5 %")
 r = shell(f"{PROGRAM} plan par=large3d.par")
 claim("GPU" in r.stdout + r.stderr, f"plan on GPUs, or why not: {(r.stdout + r.stderr).strip().splitlines()[-1]}")
 
