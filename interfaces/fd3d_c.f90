@@ -69,12 +69,12 @@ module fd3d_c
       implicit none
     end function fd3d_solver
 
-    !> Differences along z in the first rows k = 0 .. 4 below a free surface, for weights w(half_length), and the share of a cell that
-    !> each row has: sum over t of top(t, k, b) field(t), t = 0 .. half_length + 4 counting cells down the column. b = 1 backward, of
-    !> what stands at centres, wanted at the upper face of cell k; 2 forward, of what stands at upper faces, wanted at the centre.
-    !> share(k, 1) of what stands at centres along z, share(k, 2) at upper faces: a source there acts on less than a cell, and
-    !> its weights are divided by it. `wet`: as in fd3d_cfg; narrow = 1: in columns whose differences are narrow, of the same
-    !> shares. cuda_c/elastic3d/fd3d_surface.c says where they come from.
+    !> Differences along z in the first rows k = 0 .. 4 below a free surface, for weights w(half_length), and the share of a cell
+    !> that each row has: sum over t of top(t, k, b) field(t), t = 0 .. half_length + 4 counting cells down the column. b = 1
+    !> backward, of what stands at centres, wanted at the upper face of cell k; 2 forward, of what stands at upper faces, wanted at
+    !> the centre. share(k, 1) of what stands at centres along z, share(k, 2) at upper faces: a source there acts on less than a
+    !> cell, and its weights are divided by it. `wet`: as in fd3d_cfg; narrow = 1: in columns whose differences are narrow, of the
+    !> same shares. cuda_c/elastic3d/fd3d_surface.c says where they come from.
     pure subroutine fd3d_surface(half_length, w, wet, narrow, top, share) bind(c)
       import :: c_int, c_double
       implicit none

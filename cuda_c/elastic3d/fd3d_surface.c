@@ -1,29 +1,33 @@
 /* Differences along z in the first rows below a free surface, and the share of a cell that each row has.
  *
  * Half-cells: vx, vy, normal stresses, sxy stand at z = h/2, 3h/2, ..., vz, sxz, syz at 0, h, ... A free surface has
- * szz = sxz = syz = 0 at z = 0. D takes what stands at 0, h, ... to h/2, ..., G the other way. With positive shares P of
- * the rows at h/2, ... and R of those at 0, ..., and any Q,
+ * szz = sxz = syz = 0 at z = 0. D takes what stands at 0, h, ... to h/2, ..., G the other way. With positive shares P
+ * of the rows at h/2, ... and R of those at 0, ..., and any Q,
  *
  *   D = Q / P,   G = -transposed Q / R
  *
- * are transposed to each other in sums weighted by the shares: the scheme keeps energy in any medium, and a source and a
- * receiver change places exactly (summation by parts; staggered grids: O'Reilly et al. 2017, J. Comput. Phys. 328, eq. 9 ff.).
- * No number above the surface is needed: that szz is 0 at z = 0 is in G.
+ * are transposed to each other in sums weighted by the shares: the scheme keeps energy in any medium, and a source and
+ * a receiver change places exactly (summation by parts; on staggered grids O'Reilly et al. 2017, J. Comput. Phys. 346,
+ * 572-589, who have both kinds of numbers on the surface). No number above it is needed: that szz is 0 at z = 0 is in
+ * G, that sxz and syz are 0 there in themselves.
  *
  * Q is that of inner rows but for the first 4 rows and 5 columns, which follow from what D and G are exact for: D for
  * 1, z, z^2; G for 1 .. z^3, in row 0, whose field is 0 at the surface, for z, z^2, z^3. Half-length 1 has 3 rows and
- * columns, exact for 1, z and 1, z, z^2, and one number to choose: 1/80 leaves the time step as it is to 0.9 %, where one row
- * less (1/8, 3/80 then 0) would take 4 %. Weights that are not Taylor's are not exact inside either: least squares.
+ * columns, exact for 1, z and 1, z, z^2, and one number to choose: 1/80 leaves the time step as it is to 0.9 %, where
+ * one row less (1/8, 3/80 then 0) would take 4 %. Weights that are not Taylor's are not exact inside either: least
+ * squares.
  *
- * Eigenvalues of the half-space, horizontal differences of the same half-length, 2026-11-27: none above those of inner rows
- * from half-length 2 on, for vp/vs from 1.42 to 10. Rayleigh waves at vp/vs = 1.73 are slow by 1.2, 0.18, 0.01 % with
- * half-length 2 at 6, 10, 20 points per wavelength; 0.7, 0.11, 0.01 % with 4; 5.7, 1.9, 0.4 % with 1.
+ * Eigenvalues of the half-space, horizontal differences of the same half-length, 2026-11-27: none above those of inner
+ * rows from half-length 2 on, for vp/vs from 1.42 to 10. Rayleigh waves at vp/vs = 1.73 are slow by 1.2, 0.18, 0.01 %
+ * with half-length 2 at 6, 10, 20 points per wavelength; 0.7, 0.11, 0.01 % with 4; 5.7, 1.9, 0.4 % with 1.
  *
- * Along layers with narrow differences the columns keep the shares of the others, or energy would be gained between them. Then
- * Q is least squares of what is exact for 1 and z, 0.3 % off, and near the inner rows where that leaves a choice.
+ * Along layers with narrow differences the columns keep the shares of the others, or energy would be gained between
+ * them. Then Q is least squares of what is exact for 1 and z, 0.3 % off, and near the inner rows where that leaves a
+ * choice.
  *
- * Below a fluid's surface p is odd and vz even, so inner rows go on with images: exact, transposed too, with half a cell in
- * row 0. But shares must be those of all columns, or waves along a shore grow: `wet` is a fluid in all columns. */
+ * Below a fluid's surface p is odd and vz even, so inner rows go on with images: exact, transposed too, with half a
+ * cell in row 0. But shares must be those of all columns, or waves along a shore grow: `wet` is a fluid in all columns.
+ */
 #include "fd3d.h"
 
 #include <math.h>
@@ -38,11 +42,11 @@ typedef struct closure {
     int given;             /* P and R are, and stay */
     int power_d, power_g;  /* D, G are exact up to these */
     const double *w;
-    double slope;                     /* of the inner difference of z: 1 of Taylor's weights */
-    double a[UNKNOWNS][UNKNOWNS];     /* normal equations */
-    double b[UNKNOWNS], x[UNKNOWNS];  /* Q row by row, P, R */
-    double row[UNKNOWNS], equal;      /* an equation */
-    int refining;                     /* b from what x leaves of each equation */
+    double slope;                    /* of the inner difference of z: 1 of Taylor's weights */
+    double a[UNKNOWNS][UNKNOWNS];    /* normal equations */
+    double b[UNKNOWNS], x[UNKNOWNS]; /* Q row by row, P, R */
+    double row[UNKNOWNS], equal;     /* an equation */
+    int refining;                    /* b from what x leaves of each equation */
 } closure;
 
 /* Inner rows: what node j (z = j) has in the difference at half i (z = i + 1/2). */
@@ -160,7 +164,8 @@ static void solve(closure *c) {
     }
 }
 
-static void of_rock(int L, const double *w, double top[2][FD3D_TOP_ROWS][FD3D_TOP_TAPS], double share[2][FD3D_TOP_ROWS]) {
+static void of_rock(int L, const double *w, double top[2][FD3D_TOP_ROWS][FD3D_TOP_TAPS],
+                    double share[2][FD3D_TOP_ROWS]) {
     closure c = {.L = L, .rows_d = MOST_D, .rows_g = MOST_G, .power_d = 2, .power_g = 3, .w = w};
     if (L == 1)
         c.rows_d = c.rows_g = 3, c.power_d = 1, c.power_g = 2;
@@ -178,13 +183,14 @@ static void of_narrow(double top[2][FD3D_TOP_ROWS][FD3D_TOP_TAPS], double share[
     put(&c, top, share);
 }
 
-static void of_fluid(int L, const double *w, double top[2][FD3D_TOP_ROWS][FD3D_TOP_TAPS], double share[2][FD3D_TOP_ROWS]) {
+static void of_fluid(int L, const double *w, double top[2][FD3D_TOP_ROWS][FD3D_TOP_TAPS],
+                     double share[2][FD3D_TOP_ROWS]) {
     memset(top, 0, 2 * sizeof *top);
     for (int k = 0; k < FD3D_TOP_ROWS; k++) {
         share[0][k] = 1;
         share[1][k] = k == 0 ? 0.5 : 1;
         for (int m = 1; m <= L; m++) {
-            const int above = k - m;     /* centre above face k */
+            const int above = k - m; /* centre above face k */
             top[0][k][k + m - 1] += w[m - 1];
             top[0][k][above >= 0 ? above : -1 - above] += above >= 0 ? -w[m - 1] : w[m - 1];
             top[1][k][k + m] += w[m - 1];

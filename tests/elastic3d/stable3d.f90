@@ -12,7 +12,7 @@ contains
   !> A time step [s] that is stable in this medium: 2/sqrt(w), w the largest sum of moduli in a row of the matrix that takes
   !> velocities to their second derivatives in time (Gershgorin). In a homogeneous medium it is the well-known h/(vp sqrt(3) sum
   !> |weights|); where cells differ strongly it is smaller than that of the fastest cell, as 1/rho and mu at a point are made from
-  !> several cells. Not in it: a free surface takes 2 % at vp/vs = 3, 5 % at 10 (der3d.h).
+  !> several cells. Not in it: with half-length 1 a free surface may take 1 % where vp/vs is large.
   real(dp) function StableStep3d(grid, rho, lambda, mu) result(dt)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), lambda(0:, 0:, 0:), mu(0:, 0:, 0:)

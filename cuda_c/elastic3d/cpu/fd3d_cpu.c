@@ -134,8 +134,8 @@ static int make_sides(fd3d *fd) {
     cpu3_grid *g = &o->grid;
     const size_t plane = (size_t)g->n[0] * (size_t)g->n[1];
     if (g->top_rows > 0)
-        TRY(host_alloc(&fd->h.memory, &o->top_d, 3 * (size_t)g->top_rows * (size_t)g->nxp * (size_t)g->n[1], sizeof(float),
-                       "the free surface"));
+        TRY(host_alloc(&fd->h.memory, &o->top_d, 3 * (size_t)g->top_rows * (size_t)g->nxp * (size_t)g->n[1],
+                       sizeof(float), "the free surface"));
     g->top_d = o->top_d;
     if (fd->cfg.side[5] == FD3D_ONE_WAY) {
         TRY(host_alloc(&fd->h.memory, &o->bottom, LEAVING * plane, sizeof(float), "the one-way bottom"));

@@ -46,8 +46,9 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
 
-    int top_rows, odd[3]; /* first rows below a free surface, else 0; whether cell 0 has an odd number in the whole grid */
-    float *top_d;         /* their differences along z, (y, ny, FD3D_TOP_ROWS, 3), of vx, vy, vz or of what moves them */
+    int top_rows; /* first ones below a free surface, else 0 */
+    float *top_d; /* their differences along z, (y, ny, FD3D_TOP_ROWS, 3), of vx, vy, vz or of what moves them */
+    int odd[3];   /* whether cell 0 has an odd number in the whole grid */
     float t[3], w[D3_MAX];
     float decay[FD3D_MECHANISMS], half[FD3D_MECHANISMS], strength[3][FD3D_MECHANISMS]; /* e, (1 - e)/2, y */
     float stiff[FD3D_MECHANISMS];

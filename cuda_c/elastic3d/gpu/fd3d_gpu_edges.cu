@@ -1,5 +1,6 @@
 // Fills the frame of a subdomain behind sides without a neighbour, before each half step: with the other end of a
-// periodic axis, the waves that left through a one-way bottom. Differences along z in the first rows below a free surface.
+// periodic axis, the waves that left through a one-way bottom. Differences along z in the first rows below a free
+// surface.
 #include "fd3d_gpu.h"
 #include "gpu_follow.cuh"
 
