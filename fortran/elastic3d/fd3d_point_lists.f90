@@ -5,9 +5,10 @@
 !> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
 !> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
 !> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
-!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the
-!> first four below it takes their place along z, and sources act on the shares of rows of fd3d_surface.f90. Beside contacts of rock,
-!> fluid and air points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
+!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through
+!> the first four below it takes their place along z, and sources act on the shares of rows of fd3d_surface.f90. Beside contacts
+!> of rock, fluid and air points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to
+!> the medium.
 module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
