@@ -4,7 +4,7 @@ import signal
 import time
 
 from check import claim, done
-from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
+from jobs import RECOVERY, Job, Pace, count, cpu, done_once, events, kick, line_with
 from minisurvey import differences, run, statuses
 
 LEASE, SHORT, LONG = 1, 3, 6      # seconds: LONG keeps one worker busy for some leases
@@ -114,4 +114,13 @@ record = job.until_dealt(1)
 kick(job.pid(1), sig=signal.SIGSTOP)
 status = job.end()
 whole(job, status, f"worker 1 stands still in shot {record} for good")
+
+# This launcher ends nothing, and would wait for it.
+job = Job(output="alive.nc", ranks=3, options=RECOVERY)
+record = job.until_dealt(1)
+pid = job.pid(1)
+kick(pid, sig=signal.SIGSTOP)
+status = job.end()
+whole(job, status, f"worker 1 stands still in shot {record} for good, and the launcher lets ranks live")
+claim("rank 1 was still there" in job.said() and cpu(pid) == 0, "rank 0 kills it at the end: " + line_with("still there", job.said()))
 done()
