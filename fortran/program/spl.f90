@@ -2,8 +2,8 @@
 module spl_m
   use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use host_c, only: host_alarm, host_keep_memory, host_nap, posix_exit
-  use peers_m, only: PeersPart
+  use host_c, only: host_alarm, host_keep_memory, posix_exit
+  use peers_m, only: PeersAwait, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint, LogWarn
@@ -137,8 +137,8 @@ contains
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
-  !> rank 0 ends the job, with its exit status. The one that lets others live would wait, too, and nothing stops it: so rank 0 kills
-  !> who is left on its machine.
+  !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead. The one that lets others live would
+  !> wait, too, and nothing stops it: so rank 0 kills who is left on its machine.
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
@@ -149,7 +149,7 @@ contains
     if (status /= 0) recovery = '0'
     if (recovery /= '1') then
       if (role%master) call MPI_Abort(role%world, exit_status)
-      call host_nap(COMING)
+      call PeersAwait(role%peers, 0, COMING)
     else if (role%master) then
       call PeersPart(role%peers, PARTING, killed)
       do i = 1, size(killed)

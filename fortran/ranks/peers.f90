@@ -9,7 +9,7 @@ module peers_m
   use text_m, only: CString
   implicit none
   private
-  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead, PeersEnded, PeersPart
+  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead, PeersEnded, PeersAwait, PeersPart
 
   integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
@@ -91,6 +91,20 @@ contains
     ended = .false.
     if (allocated(peers%rank)) ended = any([(peers%ended(i) .and. any(ranks == peers%rank(i)), i=1, size(peers%rank))])
   end function PeersEnded
+
+  !> Waits until this rank is seen to be dead, for `patience` seconds at most [s].
+  subroutine PeersAwait(peers, rank, patience)
+    type(peers_t), intent(inout) :: peers
+    integer, intent(in) :: rank
+    real(dp), intent(in) :: patience
+    real(dp) :: start
+    start = host_seconds()
+    do while (host_seconds() - start < patience)
+      if (PeersDead(peers, [rank]) == rank) exit
+      call host_nap(0.1_dp*EVERY)
+      call PeersLook(peers, host_seconds())
+    end do
+  end subroutine PeersAwait
 
   !> Waits until all peers have ended, for `patience` seconds at most [s], and kills those that have not: `killed`, rising.
   subroutine PeersPart(peers, patience, killed)

@@ -64,6 +64,16 @@ r = run("par=job.par", "output=dead.nc", ranks=3)
 claim(r.returncode == 0 and done_once("dead.nc", N) and not differences(WHOLE, "dead.nc"),
       f"run again: exit status {r.returncode}, the undisturbed file")
 
+# A launcher that does the same and does not say so: srun.
+job = Job(output="bare.nc", ranks=3, options=(*RECOVERY, "-x", "OMPI_MCA_orte_enable_recovery=0"))
+job.until(lambda: count("bare.nc", "done") >= 1)
+begin = time.time()
+kick(job.pid(0))
+status = job.end()
+took = time.time() - begin
+claim(status is not None and "rank 0 is dead" in job.said() and took < 40,
+      f"the same where nobody tells that the launcher lets ranks live: they end after {took:.1f} s, for a dead rank 0 ends nothing")
+
 job = Job(output="mute.nc", ranks=3, options=RECOVERY)
 job.until(lambda: count("mute.nc", "done") >= 2)
 kick(job.pid(0), sig=signal.SIGSTOP)
