@@ -3,7 +3,8 @@ module lock_c
   use iso_c_binding, only: c_char, c_double, c_int, c_ptr
   implicit none
   private
-  public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_break, lock_keep, lock_lost, lock_tell, lock_release
+  public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_kill, lock_break, lock_keep, lock_lost, lock_tell, &
+            lock_release
 
   interface
     !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
@@ -46,6 +47,13 @@ module lock_c
       implicit none
       character(kind=c_char), intent(in) :: text(*)
     end function lock_alive
+
+    !> Kills the process with this text, if it lives and is of this machine: 1 if that was done, 0 otherwise.
+    integer(c_int) function lock_kill(text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: text(*)
+    end function lock_kill
 
     !> Takes the lock with this text away from its owner, who is gone. One that somebody took meanwhile stays. Of several that do it
     !> at once one does; the others wait until it has, half a minute at most.

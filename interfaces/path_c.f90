@@ -4,11 +4,11 @@ module path_c
   implicit none
   private
   public :: path_input, path_output, path_same, path_beside, path_within, path_kind
-  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link, path_other
+  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link, path_other, path_hidden
 
   !> Results of path_kind.
   integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4, &
-                               path_other = 5
+                               path_other = 5, path_hidden = 6
 
   interface
     !> 0 if `path` (null-terminated) is a file on disk that can be read and is not empty; 1 and a sentence otherwise.
@@ -51,7 +51,7 @@ module path_c
     end function path_within
 
     !> The kind of what has this name: path_nothing, an ordinary file, one by a link, a folder (by a link too), a link that leads
-    !> nowhere, or 5, something else (a pipe, a device).
+    !> nowhere, 5, something else (a pipe, a device), or 6, nobody knows: its folder may not be entered, its disk cannot be read.
     integer(c_int) function path_kind(path) bind(c)
       import :: c_int, c_char
       implicit none

@@ -139,6 +139,9 @@ int file_reserve(const char *path, const char *name, long bytes) {
         reason = errno;
     }
     close(fd);
+    REQUIRE(!failed || reason != EFBIG,
+            "'%s' needs %s: %s for ulimit -f, or for its file system: raise the limit, or choose another disk", name,
+            bytes_text((double)bytes, need), strerror(reason));
     REQUIRE(!failed, "'%s' needs %s of disk, %s are free: %s: choose a larger disk, or fewer samples", name,
             bytes_text((double)bytes, need), bytes_text(available > 0 ? available : 0, have), strerror(reason));
     return 0;

@@ -137,6 +137,14 @@ int lock_alive(const char *text) {
     return lives == 1 ? ticks == strtoull(start + 1, NULL, 10) : lives;
 }
 
+int lock_kill(const char *text) {
+    char pid[32];
+    long number = 0;
+    word_of(text, " pid=", pid, sizeof pid);
+    count_read(pid, 1, INT_MAX, NULL, &number);
+    return lock_alive(text) == 1 && kill((pid_t)number, SIGKILL) == 0;
+}
+
 /* --- the file ------------------------------------------------------------------------ */
 
 int lock_read(const char *path, int n, char *text) {

@@ -25,7 +25,7 @@ int path_input(const char *path) {
 }
 
 /* The answers of path_kind, as in path_c.f90. */
-enum { PATH_NOTHING, PATH_FILE, PATH_FILE_BY_LINK, PATH_FOLDER, PATH_LOOSE_LINK, PATH_OTHER };
+enum { PATH_NOTHING, PATH_FILE, PATH_FILE_BY_LINK, PATH_FOLDER, PATH_LOOSE_LINK, PATH_OTHER, PATH_HIDDEN };
 
 enum { BESIDE = 40 }; /* characters that the files beside an output have more in their names, at most */
 
@@ -52,7 +52,10 @@ int path_output(const char *path) {
         "it is too long: a path of %zu characters, a name of %zu; at most %d and %d leave room for the names of the "
         "files beside it",
         strlen(path), strlen(name), PATH_MAX - BESIDE - 1, NAME_MAX - BESIDE);
-    REQUIRE(stat(folder, &s) == 0 && S_ISDIR(s.st_mode), "there is no directory %.300s", folder);
+    const int found = stat(folder, &s) == 0;
+    REQUIRE(found || errno == ENOENT || errno == ENOTDIR, "the system says of the directory %.300s: %s", folder,
+            strerror(errno));
+    REQUIRE(found && S_ISDIR(s.st_mode), "there is no directory %.300s", folder);
     if (stat(path, &s) == 0) {
         REQUIRE(!S_ISDIR(s.st_mode), "this is a directory, not a file");
         REQUIRE(S_ISREG(s.st_mode), "this is a pipe or a device, not a file on disk");
@@ -110,7 +113,7 @@ int path_within(const char *folder, const char *path) {
 int path_kind(const char *path) {
     struct stat s;
     if (lstat(path, &s))
-        return PATH_NOTHING;
+        return errno == ENOENT || errno == ENOTDIR ? PATH_NOTHING : PATH_HIDDEN;
     const int link = S_ISLNK(s.st_mode);
     if (link && stat(path, &s))
         return PATH_LOOSE_LINK;

@@ -7,10 +7,11 @@
 module journal_m
   use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
-  use files_m, only: ClockSeconds, ClockText, FileExists, FileHead, FileText
+  use files_m, only: ClockSeconds, ClockText, FileHead, FileText
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use journal_line_m, only: event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
   use kinds_m, only: dp, i8
+  use path_c, only: path_kind, path_nothing
   use text_m, only: CString, Str
   implicit none
   private
@@ -157,7 +158,7 @@ contains
     character(*), intent(in) :: path
     character(:), allocatable :: text
     type(error_t), allocatable :: error
-    begun = FileExists(path)
+    begun = path_kind(CString(path)) /= path_nothing
     if (begun) call FileHead(path, int(longest_first_line, i8), text, error)
     if (begun .and. .not. allocated(error)) begun = index(text, new_line('a')) > 0 .or. .not. TornHeader(text)
   end function JournalBegun

@@ -1,11 +1,13 @@
 !> Tells files of a run from others: a run adds to, replaces and removes only files that a run has written, which their content
 !> shows. Any other file under one of its names is reported before the first file is opened for writing.
 module ours_m
+  use error_m, only: error_t
   use problems_m, only: problems_t, ProblemAdd
-  use files_m, only: FileExists
+  use files_m, only: FileExists, FileHead
   use fiofile_m, only: FioKnown, FioMade
   use iso_c_binding, only: c_char
   use journal_m, only: JournalKnown
+  use kinds_m, only: i8
   use lock_m, only: LockKnown
   use path_c, only: path_file, path_file_by_link, path_folder, path_kind, path_loose_link, path_nothing
   use record_m, only: LogKnown, RecordKnown
@@ -58,7 +60,8 @@ contains
     character(*), intent(in) :: output
     type(side_t), intent(in) :: side
     type(problems_t), intent(inout) :: problems
-    character(:), allocatable :: path, wrong
+    character(:), allocatable :: path, wrong, start
+    type(error_t), allocatable :: error
     integer :: kind
     path = SidePath(output, trim(side%ending))
     wrong = ''
@@ -76,6 +79,12 @@ contains
     else if (kind /= path_file .and. kind /= path_file_by_link) then
       wrong = 'is a pipe or a device, not a file on disk'
     else if (.not. Known(side, path)) then
+      call FileHead(path, 1_i8, start, error)
+      if (allocated(error)) then
+        call ProblemAdd(problems, error%message//'; it has the name of '//trim(side%meaning)//' of this run: make it readable, '// &
+                        'or choose another output')
+        return
+      end if
       wrong = 'was not written by a run'
       if (side%ending == 'par') wrong = wrong//', or was changed since'
     end if

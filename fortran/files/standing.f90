@@ -2,7 +2,7 @@
 !> written, and no process is asked. The words of `state` stand in `status --json`: they stay.
 module standing_m
   use checked_m, only: Whole
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use files_m, only: FileExists, FileText
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
   use kinds_m, only: dp
@@ -46,7 +46,8 @@ contains
     call Read(output, standing%journal, sight, there, error)
     if (allocated(error)) return
     if (.not. there) then
-      call JudgeBeginning(output, standing, sight)
+      call JudgeBeginning(output, standing, sight, error)
+      if (allocated(error)) return
     else if (standing%journal%open) then
       call JudgeOpen(output, standing, sight)
     else
@@ -95,14 +96,22 @@ contains
     journal%ended = ''
   end subroutine NoJournal
 
-  subroutine JudgeBeginning(output, standing, sight)
+  !> The standing where no run has begun. A journal's first line is on the disk before the output is.
+  subroutine JudgeBeginning(output, standing, sight, error)
     character(*), intent(in) :: output
     type(standing_t), intent(inout) :: standing
     type(sight_t), intent(in) :: sight
+    type(error_t), allocatable, intent(inout) :: error
+    logical :: lone
     standing%left = standing%journal%nshots
+    lone = .not. JournalBegun(StoreJournalPath(output))
+    if (lone) lone = FileExists(output)
     if (standing%journal%running) then
       standing%state = 'running'
       standing%reason = 'it makes its files ('//sight%holder//')'
+    else if (lone) then
+      call Fail(error, "'"//output//"' exists but its journal '"//StoreJournalPath(output)//"' "// &
+                trim(merge('is empty', 'does not', FileExists(StoreJournalPath(output))))//': restore it from a copy')
     else if (FileExists(StoreJournalPath(output))) then
       standing%state = 'failed_start'
       standing%reason = 'it was ended while it made its files: no shot was dealt'

@@ -2,7 +2,8 @@
 module spl_m
   use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use host_c, only: host_alarm, host_keep_memory, host_nap, posix_exit
+  use host_c, only: host_alarm, host_keep_memory, posix_exit
+  use peers_m, only: PeersAwait, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint, LogWarn
@@ -18,7 +19,7 @@ module spl_m
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use parameter_manual_m, only: TableCompletion
-  use text_m, only: CString, Join, NearestName
+  use text_m, only: CString, Join, NearestName, Str
   use usage_m, only: BuildText, Manual, option_list, SelfDescription, verbs, VerbWords
   use verify_m, only: Verify
   use version_m, only: VersionText
@@ -27,6 +28,7 @@ module spl_m
   public :: SplMain
 
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
+  real(dp), parameter :: PARTING = 10.0_dp    !< seconds that rank 0 leaves the others to end where nobody else ends them
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
 contains
@@ -135,17 +137,24 @@ contains
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
-  !> rank 0 ends the job, with its exit status.
+  !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead. The one that lets others live would
+  !> wait, too, and nothing stops it: so rank 0 kills who is left on its machine.
   subroutine Leave(role, exit_status)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
     character(8) :: recovery
-    integer :: status
+    integer, allocatable :: killed(:)
+    integer :: status, i
     call get_environment_variable('OMPI_MCA_orte_enable_recovery', recovery, status=status)
     if (status /= 0) recovery = '0'
     if (recovery /= '1') then
       if (role%master) call MPI_Abort(role%world, exit_status)
-      call host_nap(COMING)
+      call PeersAwait(role%peers, 0, COMING)
+    else if (role%master) then
+      call PeersPart(role%peers, PARTING, killed)
+      do i = 1, size(killed)
+        call LogWarn('rank '//Str(killed(i))//' was still there '//Str(PARTING, 3)//' s after the end of the job: it is killed')
+      end do
     end if
     call posix_exit(exit_status)
   end subroutine Leave

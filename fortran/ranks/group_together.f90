@@ -102,6 +102,7 @@ contains
     integer(i8), pointer, contiguous :: head(:)
     type(MPI_Request) :: request(2)
     integer :: n(2)
+    if (group%broken) return                  ! as it was made, perhaps: then there is no communicator
     allocate (kept)
     call move_alloc(message%places, kept%places)
     call move_alloc(message%fields, kept%fields)

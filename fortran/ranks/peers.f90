@@ -4,11 +4,12 @@
 !> A peer is taken for dead when two looks one after the other find that its process has ended: what it said before is here by then.
 module peers_m
   use kinds_m, only: dp
-  use lock_c, only: lock_alive
+  use host_c, only: host_nap, host_seconds
+  use lock_c, only: lock_alive, lock_kill
   use text_m, only: CString
   implicit none
   private
-  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead, PeersEnded
+  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead, PeersEnded, PeersAwait, PeersPart
 
   integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
@@ -90,6 +91,39 @@ contains
     ended = .false.
     if (allocated(peers%rank)) ended = any([(peers%ended(i) .and. any(ranks == peers%rank(i)), i=1, size(peers%rank))])
   end function PeersEnded
+
+  !> Waits until this rank is seen to be dead, for `patience` seconds at most [s].
+  subroutine PeersAwait(peers, rank, patience)
+    type(peers_t), intent(inout) :: peers
+    integer, intent(in) :: rank
+    real(dp), intent(in) :: patience
+    real(dp) :: start
+    start = host_seconds()
+    do while (host_seconds() - start < patience)
+      if (PeersDead(peers, [rank]) == rank) exit
+      call host_nap(0.1_dp*EVERY)
+      call PeersLook(peers, host_seconds())
+    end do
+  end subroutine PeersAwait
+
+  !> Waits until all peers have ended, for `patience` seconds at most [s], and kills those that have not: `killed`, rising.
+  subroutine PeersPart(peers, patience, killed)
+    type(peers_t), intent(inout) :: peers
+    real(dp), intent(in) :: patience
+    integer, allocatable, intent(out) :: killed(:)
+    real(dp) :: start
+    integer :: i
+    allocate (killed(0))
+    if (.not. allocated(peers%rank)) return
+    start = host_seconds()
+    do
+      call PeersLook(peers, host_seconds())
+      if (all(peers%ended)) return
+      if (host_seconds() - start > patience) exit
+      call host_nap(0.1_dp*EVERY)
+    end do
+    killed = pack(peers%rank, [(lock_kill(CString(trim(peers%process(i)))) == 1, i=1, size(peers%rank))])
+  end subroutine PeersPart
 
   !> The number in 'pid=4711 ...', 0 if there is none.
   pure integer function ProcessNumber(process) result(pid)

@@ -22,7 +22,7 @@ module worker_m
   use scheme_m, only: scheme_t
   use solver_m, only: solver_t
   use text_m, only: Str
-  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
+  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, NO_STATE, WANTED
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_log_m, only: LogExchanged, LogShared
   use worker_receive_m, only: WorkerOpen, WorkerReceive
@@ -187,7 +187,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: wish(WISHES)
     if (worker%role%group_size == 1) return
-    wish = [StateWish(worker, active), int(host_signal())]
+    wish = [NO_STATE, int(host_signal())]
+    if (.not. allocated(error)) wish(1) = StateWish(worker, active)      ! a solver that failed may be half set up
     call GroupAgree(worker%group, error, wish)
     worker%keeps = wish(1) == WANTED
     worker%signal = wish(2)

@@ -11,7 +11,7 @@ module worker_checkpoint_m
   implicit none
   private
   public :: StateResume, StateWish, StateKeep, StateKeepLast, StateDiscard
-  public :: WANTED
+  public :: NO_STATE, WANTED
 
   integer, parameter :: NO_STATE = 0, WANTED = 1, NOT_NOW = 2   !< what a rank of a group wishes: the largest decides
 

@@ -18,6 +18,7 @@ import jobs
 import launch
 from check import claim, done
 from minisurvey import differences
+from shims import shim
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
@@ -119,6 +120,18 @@ s = run("par=job.par", "output=killed.nc", ranks=3, env=MPI)
 steps = re.findall(r"goes on after step (\d+)", s.stderr)
 off = same("killed.nc", "long.nc") if r.returncode == s.returncode == 0 else ["all"]
 claim(not off and steps, f"and goes on after step {steps}: the file of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
+
+# In the midst of the second set-up less is there than the shot before has told, and no state could be kept of it.
+job = jobs.Job("checkpoint=0.00001", "pgv=y", output="early.nc", ranks=3, options=jobs.RECOVERY, machine={},
+               env={**MPI, "LD_PRELOAD": shim("hold"), "HOLD": str(Path("hold").resolve())})
+there = job.until(lambda: list(Path("early.nc.states").glob("*.2of2.*")), SOON)
+Path("hold.2").write_text("setup")
+there = there and job.until(Path("hold.2.here").exists, SOON)
+jobs.kick(job.pid(2))
+ended = jobs.wait_until(lambda: job.process.poll() is not None and not jobs.ranks_here("early.nc"), SOON)
+job.end(SOON if ended else 1)
+claim(there and ended and "which worker 1 needs, is dead" in job.said() and "signal" not in job.said(), "a rank is killed in its set-up: the other "
+      f"says so and ends: {jobs.line_with('which worker 1 needs', job.said())[:160]}{job.said()[-900:] if 'signal' in job.said() else ''}")
 
 # --- refused --------------------------------------------------------------------------------------------------------------
 

@@ -83,6 +83,18 @@ int main(void) {
     claim(lock_alive(changed) == -1 && lock_alive("") == -1 && lock_alive("nonsense") == -1,
           "of a process of another machine, or of no text, nothing can be told");
 
+    claim(lock_kill(changed) == 0 && lock_kill("") == 0 && lock_kill("nonsense") == 0, "nor is one killed");
+    snprintf(changed, sizeof changed, "%.*s/%llu", (int)(start - other), other, strtoull(start + 1, NULL, 10) - 1);
+    claim(lock_kill(changed) == 0 && lock_alive(other) == 1, "nor one that has the number of another");
+    pid_t victim = child(text);
+    kill(victim, SIGSTOP);
+    wait_for(victim, 'T');
+    int killed = lock_kill(text);
+    wait_for(victim, 'Z');
+    claim(killed == 1 && lock_alive(text) == 0, "one that was stopped is killed");
+    waitpid(victim, NULL, 0);
+    claim(lock_kill(text) == 0, "once");
+
     /* no descriptor is left to look with */
     struct rlimit few, before;
     getrlimit(RLIMIT_NOFILE, &before);

@@ -4,7 +4,7 @@ import signal
 import time
 
 from check import claim, done
-from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
+from jobs import RECOVERY, Job, Pace, count, cpu, done_once, events, kick, line_with
 from minisurvey import differences, run, statuses
 
 LEASE, SHORT, LONG = 1, 3, 6      # seconds: LONG keeps one worker busy for some leases
@@ -64,6 +64,16 @@ r = run("par=job.par", "output=dead.nc", ranks=3)
 claim(r.returncode == 0 and done_once("dead.nc", N) and not differences(WHOLE, "dead.nc"),
       f"run again: exit status {r.returncode}, the undisturbed file")
 
+# A launcher that does the same and does not say so: srun.
+job = Job(output="bare.nc", ranks=3, options=(*RECOVERY, "-x", "OMPI_MCA_orte_enable_recovery=0"))
+job.until(lambda: count("bare.nc", "done") >= 1)
+begin = time.time()
+kick(job.pid(0))
+status = job.end()
+took = time.time() - begin
+claim(status is not None and "rank 0 is dead" in job.said() and took < 40,
+      f"the same where nobody tells that the launcher lets ranks live: they end after {took:.1f} s, for a dead rank 0 ends nothing")
+
 job = Job(output="mute.nc", ranks=3, options=RECOVERY)
 job.until(lambda: count("mute.nc", "done") >= 2)
 kick(job.pid(0), sig=signal.SIGSTOP)
@@ -114,4 +124,13 @@ record = job.until_dealt(1)
 kick(job.pid(1), sig=signal.SIGSTOP)
 status = job.end()
 whole(job, status, f"worker 1 stands still in shot {record} for good")
+
+# This launcher ends nothing, and would wait for it.
+job = Job(output="alive.nc", ranks=3, options=RECOVERY)
+record = job.until_dealt(1)
+pid = job.pid(1)
+kick(pid, sig=signal.SIGSTOP)
+status = job.end()
+whole(job, status, f"worker 1 stands still in shot {record} for good, and the launcher lets ranks live")
+claim("rank 1 was still there" in job.said() and cpu(pid) == 0, "rank 0 kills it at the end: " + line_with("still there", job.said()))
 done()

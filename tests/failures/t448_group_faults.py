@@ -98,6 +98,16 @@ claim(r.returncode == 0 and len(steps) >= 3 and steps == sorted(steps) and undis
 claim(not Path(cut + ".states").exists() and {"shot11.1of2", "shot11.2of2"} == {n.rsplit(".", 2)[0] for n in left},
       f"the states, {left}, are gone when the shot is done")
 
+# --- a rank stands still as its group is made, until the other has gone ------------------------------------------------------
+
+hold(2, "group")
+job = group_job("made.nc")
+reached = job.until(lambda: "this rank ends" in job.said(), SOON)
+hold(2, "")
+status = ended(job)
+claim(reached and status is not None and "signal" not in job.said(), "a rank stands still as its group is made, until the other has gone: it ends "
+      f"as well, exit status {status}: {line_with('this rank ends', job.said())[:160]}{job.said()[-800:] if 'signal' in job.said() else ''}")
+
 # --- the job is about to end --------------------------------------------------------------------------------------------------
 
 

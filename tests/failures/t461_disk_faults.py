@@ -2,6 +2,7 @@
 """A disk that is full, read-only, away, or fails to sync: a sentence, dealing pauses, nothing finished is lost, and the survey goes
 on when the disk is back: the file comes out as if nothing had happened."""
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 from badfs import BadFs
 from check import claim, done, skip
 from jobs import Job, done_once, events, kick
-from minisurvey import differences, make, run, statuses, write_keymap
+from minisurvey import command, differences, make, run, statuses, write_keymap
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -188,6 +189,16 @@ while n < 2000:
 claim(wrong == [] and paused > 3 and not hit.exists(), f"EIO at one write, at {hits} places up to the {n}th: {refused} before the first shot (refused, "
       f"then run again), {paused} pauses, all end with the undisturbed file {wrong[:3] if wrong else ''}")
 bad.say("")
+
+# --- no file may be so large ---------------------------------------------------------------------------------------------
+
+run("par=job.par", "output=sized.nc")
+most = os.path.getsize("sized.nc") - 100           # bytes: more than the header
+r = subprocess.run(command("par=job.par", "output=large.nc"), capture_output=True, text=True,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+left = [p.name for p in Path(".").glob("large.nc*")]
+claim(r.returncode == 1 and "ulimit -f" in r.stderr and "are free" not in r.stderr and not left,
+      f"a file of more bytes than a process may write: exit status {r.returncode}: {r.stderr.strip()[-200:]}; files left: {left}")
 
 # --- a real one ---------------------------------------------------------------------------------------------------------
 

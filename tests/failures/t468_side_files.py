@@ -8,11 +8,12 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 import mini3d
-from check import claim, done
+from check import claim, done, skip
 from jobs import kick
 from minisurvey import SLOW, command, differences, make, run
 
@@ -250,6 +251,34 @@ claim(r.returncode == 0 and all(Path(n).read_text() == "mine" for n in OWN) and 
       f"files whose names begin as the output's stay: exit status {r.returncode}, gone: {[n for n in OWN if not os.path.exists(n)]}")
 claim(not any(os.path.exists(n) for n in LEFT), "what a killed run left half-made is removed by the next")
 claim(not [p.name for p in Path(".").glob("*.half") if p.name not in OWN], "and nothing is left of this one")
+
+# --- what may not be read -------------------------------------------------------------------------------------------------
+
+if os.getuid() == 0:
+    fresh()
+    run("par=job.par", "output=o")
+    there = Path(tempfile.mkdtemp())               # one that another user reaches
+    shutil.copytree(".", there, dirs_exist_ok=True)
+    for p in (there, *there.iterdir()):
+        os.chown(p, 65534, 65534)
+    try:
+        for ending in ("journal", "log", "par"):
+            closed = there / f"o.{ending}"
+            closed.chmod(0)
+            r = subprocess.run(command("par=job.par", "output=o"), capture_output=True, text=True, cwd=there, user=65534, group=65534, extra_groups=[])
+            closed.chmod(0o644)
+            claim(r.returncode == 1 and f"cannot read 'o.{ending}': Permission denied" in r.stderr and "was not written" not in r.stderr,
+                  f"o.{ending} of a run that may not be read is not taken for another file: {r.stderr.strip()[-170:]}")
+        there.chmod(0)
+        r = subprocess.run(command("status", f"output={there}/o"), capture_output=True, text=True, user=65534, group=65534, extra_groups=[])
+        claim(r.returncode == 1 and "Permission denied" in r.stderr and "has begun" not in r.stderr,
+              f"status of a run in a folder that may not be entered: {r.stderr.strip()[-120:]}")
+        r = subprocess.run(command("par=job.par", f"output={there}/in/o"), capture_output=True, text=True, user=65534, group=65534, extra_groups=[])
+        claim(r.returncode == 1 and "Permission denied" in r.stderr and "there is no directory" not in r.stderr,
+              f"an output in a folder of such a folder: {r.stderr.strip()[-170:]}")
+    except PermissionError:
+        skip("another user may not run the program here")
+    shutil.rmtree(there)
 
 # --- states ---------------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 /* A rank that stands still, or fails, at a certain place: LD_PRELOAD=hold.so HOLD=FILE. As FILE.RANK says:
  *
+ *   group    it stands still before it makes the communicator of its group
  *   setup    it stands still before it makes memory that it shares with others, as a group's shot is set up
  *   state N  it stands still in the midst of writing a state, the N-th of the process
  *   full     writing a state: ENOSPC
@@ -50,6 +51,15 @@ static void stand(void) {
         fclose(here);
     while (access(place(path, sizeof path, ""), F_OK) == 0)
         usleep(LOOK);
+}
+
+/* MPI's start makes none: what Fortran calls comes here. */
+int PMPI_Comm_idup(void *comm, void *copy, void *request) {
+    REAL(PMPI_Comm_idup);
+    long n;
+    if (says("group", &n))
+        stand();
+    return real(comm, copy, request);
 }
 
 int memfd_create(const char *name, unsigned flags) {

@@ -77,6 +77,14 @@ claim(before("none.nc") == [], "status makes nothing")
 for name, head in (("empty.nc", b""), ("torn.nc", b"0123abcd journal 1 f-f"), ("head.nc", line("journal 1 f-f-f 8 2026-01-01T00:00:00Z"))):
     Path(name + ".journal").write_bytes(head)
     stands(status(name), "failed_start", f"a run that was ended while it made its files ({len(head)} bytes of a journal)", exit_status=None)
+for head in (None, b"", b"0123abcd journal 1 f-f"):
+    Path("lone.nc").write_bytes(b"CDF")
+    Path("lone.nc.journal").unlink(missing_ok=True)
+    if head is not None:
+        Path("lone.nc.journal").write_bytes(head)
+    s = status("lone.nc")
+    stands(s, "unreadable", f"an output, and {'no journal' if head is None else f'{len(head)} bytes of one'}", exit_status=None, total=None, left=None)
+    claim("exists but its journal" in s["reason"], "it says so: " + s["reason"])
 Path("bad.nc.journal").write_bytes(line("journal 1 f-f-f 8 2026-01-01T00:00:00Z") + b"00000000 start 0 0 0 h 0 2026-01-01T00:00:00Z \n")
 stands(status("bad.nc"), "unreadable", "a damaged journal", next=None)
 
