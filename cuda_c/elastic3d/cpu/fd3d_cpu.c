@@ -33,6 +33,7 @@ static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
     g->between[0] = c->layer[0];
     g->between[1] = c->n[0] - c->layer[1];
     g->top_rows = c->side[4] == FD3D_FREE ? FD3D_TOP_ROWS : 0;
+    g->top_wait = g->top_rows == 0 ? 0 : g->L == 1 ? 2 : FD3D_TOP_ROWS - g->L;
     fd3d_top_of(c, &g->top);
     g->periodic_x = c->side[0] == FD3D_PERIODIC;
     g->y = g->nxp + LANES;

@@ -48,13 +48,15 @@ typedef struct cpu3_grid {
     int parity[2]; /* of row 0, plane 0 */
 
     int top_rows; /* first rows below a free surface, whose differences along z are other ones; else 0 */
+    int top_wait; /* of these in a sweep wait for each other, as they need more planes below than others do */
     fd3d_top top;
     float *top_d; /* these differences, (nxp, FD3D_TOP_ROWS, 3, ny), of vx, vy, vz or of stresses that move them */
 } cpu3_grid;
 
-/* Kinds of kernels: rows or columns that no layer and no sponge touches; a sponge alone; the layers of one axis alone;
- * any, whole vectors; any columns at all; the latter two with narrow differences along layers. */
-enum { PLAIN, SPONGE, LAYER_X, LAYER_Y, LAYER_Z, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
+/* Kinds of kernels: rows or columns that no layer and no sponge touches; a sponge alone; that below a free surface; the
+ * layers of one axis alone; any, whole vectors; any columns at all; the latter two with narrow differences along
+ * layers. */
+enum { PLAIN, SPONGE, TOP, LAYER_X, LAYER_Y, LAYER_Z, LAYERS, EDGES, NARROW, NARROW_EDGES, KINDS };
 
 /* Rows that memory is asked for while a kernel works, line by line beside its own columns. */
 typedef struct cpu3_next {
@@ -64,8 +66,8 @@ typedef struct cpu3_next {
 
 /* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kinds of edges. */
 typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1, const cpu3_next *next);
-/* Differences along z below a free surface, of all columns of rows j. */
-typedef void cpu3_surface(const cpu3_grid *g, int j);
+/* Differences along z of a row below a free surface. */
+typedef void cpu3_surface(const cpu3_grid *g, int j, int k);
 
 typedef struct cpu3_kernels {
     cpu3_kernel *half[2][3][KINDS]; /* [0 velocity, 1 stress][anelastic] */

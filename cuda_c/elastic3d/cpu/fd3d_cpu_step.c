@@ -22,10 +22,11 @@ static int calm_row(const cpu3_grid *g, int j, int k) {
     return calm;
 }
 
-/* The kernel of columns i0 and on, whole vectors: a sponge alone, layers of one axis alone, any. */
+/* The kernel of columns i0 and on, whole vectors: a sponge alone, that below a free surface, layers of one axis alone,
+ * any. */
 static int kind_of(const cpu3_grid *g, int j, int k, int i0) {
     const int at[3] = {i0, j, k};
-    int layers = 0, kind = SPONGE;
+    int layers = 0, kind = k < g->top_rows ? TOP : SPONGE;
     if (g->narrow)
         return NARROW;
     for (int a = 0; a < 3; a++)
@@ -33,7 +34,7 @@ static int kind_of(const cpu3_grid *g, int j, int k, int i0) {
             layers++;
             kind = LAYER_X + a;
         }
-    return k < g->top_rows || layers > 1 || (layers == 1 && g->sponge[0] != NULL) ? LAYERS : kind;
+    return layers > 1 || (layers == 1 && (k < g->top_rows || g->sponge[0] != NULL)) ? LAYERS : kind;
 }
 
 /* Columns with layers or sponge, the ends that are no whole vectors apart. */
@@ -137,9 +138,9 @@ static void fill_halos(const fd3d *fd, int what) {
     for (int a = 1; a < 3; a++)
         if (fd->cfg.side[2 * a] == FD3D_PERIODIC)
             wrap(g, needs, a);
-    if (g->top_rows > 0)
-        for (int j = 0; j < g->n[1]; j++)
-            fd3d_cpu_kernels(o)->surface[what](g, j);
+    for (int j = 0; j < g->n[1]; j++)
+        for (int k = 0; k < g->top_rows; k++)
+            fd3d_cpu_kernels(o)->surface[what](g, j, k);
     if (fd->cfg.side[5] == FD3D_ONE_WAY)
         leave(fd, needs);
 }

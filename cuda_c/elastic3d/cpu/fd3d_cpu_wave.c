@@ -12,9 +12,9 @@
  *              tile t-1 |  tile t                  h = 1   stresses     L above
  *          tile t-1 |  tile t                      h = 2   velocities   2L above ...
  *
- * Sides. A periodic x is filled as its rows pass. The first rows below a free surface read L + 4 planes downwards: they
- * wait for the last of them, and go all at once. Periodic y or z and a one-way bottom need
- * what a sweep has not reached or has left behind: with these each half step is a sweep of its own.
+ * Sides. A periodic x is filled as its rows pass. Rows below a free surface read planes 0 .. 4 (half-length 1: 0 .. 2)
+ * at least, so the first of them wait until these are there. Periodic y or z and a one-way bottom need what a sweep has
+ * not reached or has left behind: with these each half step is a sweep of its own.
  *
  * Neighbours. A block of T steps is swept of what needs nothing of them: half step h gives up h L cells beside each.
  * The rest follows in half steps, each when the neighbours have given what it reads. It still finds what it needs, as a
@@ -154,8 +154,8 @@ static void follow(const wave *w, int it, int what, sweep_piece p) {
 
 /* A piece with the rows below a free surface that have waited for it, or without them. */
 static sweep_piece with_top(const cpu3_grid *g, sweep_piece p) {
-    if (p.k0 < g->top_rows && p.k0 < p.k1)
-        p.k0 = p.k1 < g->top_rows ? p.k1 : 0;
+    if (p.k0 < g->top_wait && p.k0 < p.k1)
+        p.k0 = p.k1 < g->top_wait ? p.k1 : 0;
     return p;
 }
 
@@ -163,12 +163,11 @@ static int some(sweep_piece p) { return p.k0 < p.k1 && p.i0 < p.i1 && p.x0 < p.x
 
 static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
-    if (g->top_rows > 0 && p.k0 == 0)
-        for (int j = p.i0; j < p.i1; j++)
-            fd3d_cpu_kernels(w->o)->surface[what](g, j);
     for (int j = p.i0; j < p.i1; j++)
         for (int k = p.k0; k < p.k1; k++) {
             const cpu3_next next = ahead_beside(a, j, k);
+            if (k < g->top_rows)
+                fd3d_cpu_kernels(w->o)->surface[what](g, j, k);
             fd3d_cpu_row(w->o, what, j, k, p.x0, p.x1, &next);
             ahead_fetch(a);
         }
@@ -393,10 +392,10 @@ int fd3d_cpu_ahead(fd3d *fd, int it, int n, int *done) {
  * made again before they are next. */
 static void fill_top(const wave *w, int what, sweep_piece kept) {
     const cpu3_grid *g = w->g;
-    const int all = kept.k1 == 0 || kept.x0 > 0 || kept.x1 < g->n[0];
-    for (int j = 0; j < g->n[1] && g->top_rows > 0; j++)
-        if (all || j < kept.i0 || j >= kept.i1)
-            fd3d_cpu_kernels(w->o)->surface[what](g, j);
+    const int all = kept.x0 > 0 || kept.x1 < g->n[0];
+    for (int j = 0; j < g->n[1]; j++)
+        for (int k = all || j < kept.i0 || j >= kept.i1 ? 0 : kept.k1; k < g->top_rows; k++)
+            fd3d_cpu_kernels(w->o)->surface[what](g, j, k);
 }
 
 /* A slab of what was given up, by all threads. */
@@ -416,7 +415,7 @@ int fd3d_cpu_rest(fd3d *fd, int what, int it, int part, float *trace) {
     sweep_resume(&w.s, fd->ahead.first, fd->ahead.steps);
     sweep_piece kept = sweep_kept(&w.s, half);
     kept.k0 = least(kept.k0, g->n[2]), kept.k1 = most(kept.k1, kept.k0);
-    if (kept.k0 < kept.k1 && kept.k1 < g->top_rows)
+    if (kept.k0 < kept.k1 && kept.k1 < g->top_wait)
         kept.k0 = kept.k1 = 0;
     kept.i0 = least(kept.i0, g->n[1]), kept.i1 = most(kept.i1, kept.i0);
     kept.x0 = least(kept.x0, g->n[0]), kept.x1 = most(kept.x1, kept.x0);
