@@ -130,8 +130,10 @@ there = there and job.until(Path("hold.2.here").exists, SOON)
 jobs.kick(job.pid(2))
 ended = jobs.wait_until(lambda: job.process.poll() is not None and not jobs.ranks_here("early.nc"), SOON)
 job.end(SOON if ended else 1)
-claim(there and ended and "which worker 1 needs, is dead" in job.said() and "signal" not in job.said(), "a rank is killed in its set-up: the other "
-      f"says so and ends: {jobs.line_with('which worker 1 needs', job.said())[:160]}{job.said()[-900:] if 'signal' in job.said() else ''}")
+# The other rank sees it, or rank 0 does, which ends both.
+seen = re.search(r"rank 2, which worker 1 needs, is dead|of rank 2 has ended", job.said())
+claim(there and ended and seen and "signal" not in job.said(), "a rank is killed in its set-up: that is seen, and the other ends without a fault: "
+      f"{seen[0] if seen else 'not seen'}{'' if seen and 'signal' not in job.said() else job.said()[-900:]}")
 
 # --- refused --------------------------------------------------------------------------------------------------------------
 
