@@ -23,6 +23,7 @@ contains
                 Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (c%own%narrow) words = words//' narrow'
+        if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
         if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by sums'
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)

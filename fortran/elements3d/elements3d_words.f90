@@ -1,7 +1,7 @@
 !> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_words
   use mesh_blocks_m, only: BlockRows
-  use source3d_m, only: SourceNumbers, SourceWords
+  use source3d_m, only: source_volume, SourceNumbers, SourceWords
   use version_m, only: VersionText
   implicit none
 
@@ -16,6 +16,7 @@ contains
       words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
               Str(scheme%q_ref, 12)
       if (scheme%attenuates .and. any(scan(SplitList(scheme%components), 'ps') == 1)) words = words//' relaxed stress'
+      if (scheme%attenuates .and. scheme%source%kind == source_volume) words = words//' relaxed volume'
       allocate (x, source=SourceNumbers(scheme%source))
       do i = 1, size(x)
         words = words//' '//Str(x(i), 17)
