@@ -56,9 +56,10 @@ static int check_side(const fd3d_cfg *c, int side) {
             side_name[side]);
     REQUIRE(kind != FD3D_PERIODIC || other == FD3D_PERIODIC,
             "the %s side is periodic, so the %s side must be periodic too", side_name[side], side_name[side ^ 1]);
-    REQUIRE(kind == FD3D_OUTSIDE || n >= c->half_length + (kind == FD3D_FREE ? FD3D_TOP_ROWS : kind == FD3D_ONE_WAY),
-            "%d cells along %s are too few for the %s side and half_length = %d", n, axis_name[side / 2],
-            side_name[side], c->half_length);
+    const int least = c->half_length + (kind == FD3D_FREE ? FD3D_TOP_ROWS : kind == FD3D_ONE_WAY);
+    REQUIRE(kind == FD3D_OUTSIDE || n >= least,
+            "%d cells along %s are too few for the %s side and half_length = %d, which need %d", n, axis_name[side / 2],
+            side_name[side], c->half_length, least);
     REQUIRE(c->layer[side] >= 0 && c->layer[side] <= n, "absorbing layer of %d cells at the %s side, must be 0..%d",
             c->layer[side], side_name[side], n);
     REQUIRE(c->layer[side] == 0 || (kind != FD3D_FREE && kind != FD3D_PERIODIC),

@@ -4,7 +4,8 @@
 !>     rho dv_a/dt = sum_b ds_ab/dx_b        ds_ab/dt = lambda div v delta_ab + mu (dv_a/dx_b + dv_b/dx_a) - (what has relaxed)
 !>
 !> Rows of cells along x are computed one after the other, planes z = const side by side. The surroundings of the subdomain are put
-!> into the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
+!> into the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides but a free surface,
+!> below which differences along z are other ones (fd3d_surface.f90).
 module fd3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use engine_m, only: EngineRoom

@@ -42,6 +42,7 @@ module fd3d_point_lists_m
     logical :: cut = .false.                      !< nodes beyond the grid, where fields are 0, are left out; else refused
     type(fd3d_grid_t), allocatable :: piece
     logical :: partly = .false.                   !< parts of the receiver under way touch other pieces only
+    real(dp), allocatable :: share(:, :)          !< of fd3d_surface_t, once a source is below a free surface
     logical, allocatable :: elsewhere(:)          !< other pieces have entries of this receiver too, (nrec)
   end type fd3d_list_t
 
@@ -159,7 +160,7 @@ contains
     even = field >= field_sxx
     if (present(slope)) even = even .or. slope
     even = even .and. grid%even
-    if (acts .and. grid%side(5) == side_free) share = Shares(grid, field)
+    if (acts .and. grid%side(5) == side_free) share = Shares(list, grid, field)
     do a = 1, 3
       call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
       if (allocated(error)) return
@@ -204,14 +205,18 @@ contains
     end do
   end subroutine AddBeside
 
-  !> Of the first rows below a free surface, for a field.
-  pure function Shares(grid, field) result(share)
+  !> Of the first rows below a free surface, for a field; found once a list, as a fault has 10**5 points.
+  function Shares(list, grid, field) result(share)
+    type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field
     real(dp) :: share(surface_rows)
     type(fd3d_surface_t) :: surface
-    surface = Fd3dSurface(grid, .false.)
-    share = surface%share(:, merge(2, 1, StandsOnHalf(field, 3)))
+    if (.not. allocated(list%share)) then
+      surface = Fd3dSurface(grid, .false.)
+      list%share = surface%share
+    end if
+    share = list%share(:, merge(2, 1, StandsOnHalf(field, 3)))
   end function Shares
 
   !> Weights of a source in rows, from 1, that have less than a cell, or more.

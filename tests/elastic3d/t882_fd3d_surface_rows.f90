@@ -107,7 +107,7 @@ contains
     Stiffest = norm2(y)
   end function Stiffest
 
-  !> What d and g leave of 1, z, z**2, (z**3); g of row 0 acts on what is 0 at the surface.
+  !> The largest error of d and g for 1, z, z**2, (z**3); g of row 0 acts on what is 0 at the surface.
   real(dp) function Inexact(d, g, half_length) result(off)
     real(dp), intent(in) :: d(0:, 0:), g(0:, 0:)
     integer, intent(in) :: half_length
