@@ -115,6 +115,9 @@ GOALS := $(or $(MAKECMDGOALS),all)
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
 BUILD_IS := $(if $(CUDA),CPU and GPU build ($(ARCHS)),CPU build $(if $(NVCC),as asked for,(no nvcc found)))
 
+# A text of a user as one word of a shell.
+quoted = '$(subst ','\'',$1)'
+
 # A machine with a GPU and compilers need not have all that set-up would install.
 COMPILERS := { command -v $(firstword $(FC)) && command -v $(firstword $(CC)); } >/dev/null || tools/setup build
 
@@ -174,11 +177,11 @@ lint:     ## formatting and the rules of the house
 	@tools/setup lint
 	@tools/build/lint
 help:     ## this list
-	@awk -F'## ' '/^[a-z-]+: +## / { sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F'## ' '/^[a-z0-9-]+: +## / { sub(/:.*/, "", $$1); printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory programs
-	@tools/build/install '$(B)' '$(DESTDIR)$(PREFIX)' '$(PREFIX)'
+	@tools/build/install '$(B)' $(call quoted,$(DESTDIR)$(PREFIX)) $(if $(DESTDIR),$(call quoted,$(PREFIX)))
 deb:      ## make a Debian package of programs and tools, in build/package
 	@tools/setup demo
 	@$(MAKE) --no-print-directory programs
@@ -210,11 +213,13 @@ $(B)/iface.h: $(IFACE)
 
 # --- version and commit, for the record in every output file; the version has its one place in tools/spltools ------------
 VERSION := $(shell sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" tools/spltools/__init__.py)
-COMMIT := $(shell git -C . describe --always --dirty 2>/dev/null || echo unknown)
+# Who may run this makefile may trust its folder, whoever owns that: root installs what a user has built, and the other way round.
+COMMIT := $(shell git -c safe.directory='*' -C . describe --always --dirty 2>/dev/null || echo unknown)
+# Where nothing has changed nothing is written, so that others can install from a folder in which they may not write.
 $(B)/commit.inc: FORCE
 	@mkdir -p $(@D)
-	@printf "character(*), parameter :: %s = '%s'\n" VERSION '$(VERSION)' COMMIT '$(COMMIT)' > $@.tmp
-	@cmp -s $@.tmp $@ || cp $@.tmp $@
+	@now=$$(printf "character(*), parameter :: %s = '%s'\n" VERSION '$(VERSION)' COMMIT '$(COMMIT)'); \
+	  [[ $$now == "$$(cat $@ 2>/dev/null)" ]] || echo "$$now" > $@
 FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 

@@ -111,6 +111,9 @@ written = spl.write_keymap('k.keymap', sources, spreads, records=[30, 10, 20], c
 job = {'keymap': 'k.keymap', 'vp': 'vp.nc', 'fpeak': 10, 'tmax': 0.3, 'variant': 'cpu', 'threads': 1}
 plan = spl.plan(output='g.nc', **job)
 claim('memory' in plan.rows and len(plan.rows) > 5 and not os.path.exists('g.nc'), f'a plan has {len(plan.rows)} rows and models nothing')
+spl.write_keymap('across.keymap', [[400, -50, 60]], [[500, 30, 60]])
+warned = spl.plan(output='g.nc', **{**job, 'keymap': 'across.keymap'}).warnings
+claim(not plan.warnings and len(warned) == 1 and '2D modelling ignores y' in warned[0], f'its warnings are a list: {warned}')
 claim(spl.status('g.nc').state == 'not_begun', 'no survey yet')
 ran = spl.run(output='g.nc', **job)
 claim(ran.exit_status == 0 and ran.status.done == 3 and ran.status.left == 0 and not ran.status.running,

@@ -114,7 +114,8 @@ def plan(*, program: Path = PROGRAM, ranks: int = 1, launcher: Launcher = 'mpiru
     ended = _call([find_program(program), 'plan', *_words(parameters)], ranks, launcher, folder)
     if ended.returncode:
         _fail('plan', ended.returncode, ended.stderr)
-    return Plan(ended.stdout.rstrip('\n'), _rows(ended.stdout), _marked(ended.stderr, 'warning: '))
+    rows = _rows(ended.stdout)
+    return Plan(ended.stdout.rstrip('\n'), rows, _marked(ended.stderr, 'warning: ') + rows.get('warning', '').splitlines())
 
 
 def run(*, program: Path = PROGRAM, ranks: int = 1, launcher: Launcher = 'mpirun', folder: Optional[Path] = None,

@@ -28,7 +28,7 @@ enum { REACH = FD3D_GPU_REACH, COLUMNS = FD3D_GPU_COLUMNS, ROWS = FD3D_GPU_ROWS,
 enum { PIECE = 4, LEAST = 16, THREADS = 128, SHARE = 4, WHEREVER = 2 };
 
 // Of a cell outside and one of a tile, an idle one too: from the times of the kernels at 384^3 on an H200 (58 and 21 ps
-// a cell, 37 without a core; tools/bench/README.md, 2026-11-22).
+// a cell, 37 without a core; tools/bench/history.md, 2026-11-22).
 static const double OUTSIDE_COST = 1.55, TILE_COST = 0.55;
 static const float SOFTEST = 400; // (vp/vs)^2 of rock
 

@@ -4,7 +4,7 @@
 //   bricks that give --> store, flag --> the other bricks --> wait for theirs --> slots --> sums of shared points
 //
 // All in one queue: beside the other bricks stores came last on some GPUs, whatever the priorities, and each of these
-// kernels cost more than its own time, which is 12, 3 and 6 us for 2 MB (tools/bench/README.md, 2026-11-26).
+// kernels cost more than its own time, which is 12, 3 and 6 us for 2 MB (tools/bench/history.md, 2026-11-26).
 //
 // A buffer is free when it is stored into: whoever stores has what the partner stored one exchange before, which the
 // partner did after it had read the exchange before that. So two buffers that take turns do: solid and fluid where both

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""make install: for all users whatever the umask, into folders of any name, from a build folder that is not written to again."""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from check import PATIENCE, claim, done
+
+ROOT, B = Path(os.environ['ROOT']), Path(os.environ['B'])
+MAKEFILE = (ROOT / 'Makefile').read_text()
+
+
+def call(*words, **more):
+    ran = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, **more)
+    return ran.returncode, ran.stdout
+
+
+def module_root(prefix):
+    text = next(Path(prefix).glob('share/modulefiles/splfd2dmod/*')).read_text()
+    return re.search(r'(?m)^set root \{(.*)\}$', text).group(1)
+
+
+# --- an administrator whose files are closed to others installs for all ---
+top = Path('Füße & "Köpfe", it\'s').absolute()
+status, said = call('bash', '-c', 'umask 077; exec "$@"', '-', ROOT / 'tools/build/install', B, top.name)
+claim(status == 0, f'it is installed in {top.name}: {said.strip()[-200:]}')
+files = [p for p in top.rglob('*') if not p.is_symlink()]
+closed = [str(p.relative_to(top)) for p in files if p.stat().st_mode & 0o5 != 0o5 and (p.is_dir() or not p.stat().st_mode & 0o4)]
+claim(len(files) > 100 and not closed, f'others may read all {len(files)} files and folders under umask 077 (not {closed[:3]})')
+claim(module_root(top) == str(top), f'the module file names that folder: {module_root(top)}')
+status, said = call(top / 'bin/spl-model', '--help')
+claim(status == 0 and 'usage: spl-model' in said, f'a tool runs from there: exit status {status}')
+
+# --- what the Makefile hands over: words as they are, and the final folder where it is another ---
+recipe = re.search(r'(?m)^\t@tools/build/install (.*)$', MAKEFILE).group(1)
+quoted = re.search(r'(?m)^quoted = .*$', MAKEFILE).group(0)
+Path('Makefile').write_text(f"B := built\n{quoted}\ninstall:\n\t@printf '%s\\n' {recipe}\n")
+plain = {k: v for k, v in os.environ.items() if not k.startswith('MAKE') and k not in ('DESTDIR', 'PREFIX')}
+for words, wanted in ((["PREFIX=it's here"], ['built', "it's here"]), (['PREFIX=/opt/s w', 'DESTDIR=packed'], ['built', 'packed/opt/s w', '/opt/s w'])):
+    said = call('make', '-s', 'install', *words, env=plain)[1].splitlines()
+    claim(said == wanted, f'make install {" ".join(words)}: the words {said}')
+for word in ('~/spl', ''):
+    status, said = call(ROOT / 'tools/build/install', B, word)
+    claim(status == 1 and 'must be a folder' in said and not Path('~').exists(), f'PREFIX={word} is refused: {said.splitlines()[0]}')
+
+# --- make writes nothing where nothing has changed: others install from a folder in which they may not write ---
+build = ['make', '-C', ROOT, 'GPU=0', 'COMMIT=12345678', f'B={os.getcwd()}/b', f'{os.getcwd()}/b/commit.inc']
+status, said = call(*build, env=plain)
+text, before = Path('b/commit.inc').read_text(), Path('b').stat().st_mtime_ns
+again = call(*build, env=plain)
+claim(status == again[0] == 0 and '12345678' in text and Path('b').stat().st_mtime_ns == before,
+      f'the record of the commit is written once: {text.split()[-1]}')
+build[4] = 'COMMIT=87654321'
+claim(call(*build, env=plain)[0] == 0 and '87654321' in Path('b/commit.inc').read_text(), 'and again for another commit')
+
+# --- make help ---
+told = {line.split()[1] for line in call('make', '-s', '-C', ROOT, 'help', env=plain)[1].splitlines() if line.startswith('  make ')}
+wanted = set(re.findall(r'(?m)^([a-z0-9-]+): +## ', MAKEFILE))
+claim(told == wanted, f'make help lists all {len(wanted)} targets (not {wanted - told})')
+done()
