@@ -38,7 +38,7 @@ module acoustic2d_m
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
-    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
+    procedure :: derive, step_in_doubt, search_step, window => WindowOf, velocity, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, grid_words
     procedure :: check_pictures
@@ -108,13 +108,19 @@ contains
     d = 0
     call ModelGrid(job, self%model, d(1), d(3), error)
     if (.not. allocated(error)) call SchemeDerive(job, wavelet, self%vmin, self%vmax, d, scheme, error)
-    if (.not. allocated(error)) call HeedContrasts(self, job, wavelet, shot, scheme, error)
   end subroutine derive
 
-  !> Lowers the time step where densities differ much, as of air and rock, or modulus and density are means of different cells: the
-  !> largest stable one may be smaller there than the fastest wave alone would have it, as the whole model tells. A larger one that
-  !> the user gave is refused.
-  subroutine HeedContrasts(self, job, wavelet, shot, scheme, error)
+  !> Where densities differ much, as of air and rock, or modulus and density are means of different cells, the largest stable step
+  !> may be smaller than the fastest wave alone would have it.
+  pure logical function step_in_doubt(self, job, scheme) result(in_doubt)
+    class(acoustic2d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    in_doubt = self%rhomax > 4*self%rhomin .or. ModelApart(self%model, job, scheme%dx, scheme%dz)
+  end function step_in_doubt
+
+  !> Lowers the time step to what the whole model tells. A larger one that the user gave is refused.
+  subroutine search_step(self, job, wavelet, shot, scheme, error)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
@@ -125,7 +131,6 @@ contains
     real(dp) :: limit
     logical :: apart
     character(:), allocatable :: text
-    if (self%rhomax <= 4*self%rhomin .and. .not. ModelApart(self%model, job, scheme%dx, scheme%dz)) return
     limit = 0.98_dp*StableStep(self, job, shot, scheme)      ! each shot's own window is looked at again
     if (scheme%dt <= limit) return
     apart = ModelApart(self%model, job, scheme%dx, scheme%dz)
@@ -142,7 +147,7 @@ contains
     if (.not. apart) text = text//'; half_length=1 does not, and is more exact at such a contrast'
     call SchemeDerive(other, wavelet, self%vmin, self%vmax, [scheme%dx, 0.0_dp, scheme%dz], scheme, error)
     call SchemeWarn(scheme, text)
-  end subroutine HeedContrasts
+  end subroutine search_step
 
   !> The largest stable step [s] of the model, seen strip by strip; huge if that of the velocities will do.
   real(dp) function StableStep(self, job, any_shot, scheme) result(limit)
@@ -159,8 +164,6 @@ contains
     real(dp) :: width
     integer :: strips, i
     limit = huge(limit)
-    call ModelShape(self%model, job, any_shot, scheme%dx, scheme%dz, window, outside)
-    if (allocated(outside)) return
     associate (m => self%model)
       strips = Whole(1 + Below((m%nx*m%dx/scheme%dx)*(m%nz*m%dz/scheme%dz)/cells))
       width = (m%nx - 1)*m%dx/strips

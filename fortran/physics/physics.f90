@@ -49,6 +49,8 @@ module physics_m
     procedure(read_i), deferred :: read
     procedure :: wavelet => JobWavelet
     procedure(derive_i), deferred :: derive
+    procedure :: step_in_doubt => StepKnown
+    procedure :: search_step => NoSearch
     procedure(window_i), deferred :: window
     procedure :: media => MediaOfWindow
     procedure :: velocity => Slowest
@@ -330,6 +332,24 @@ contains
     cells = 1
     sorting = 0
   end subroutine OneCell
+
+  !> True where the largest stable step of a scheme is to be searched for in the whole model, which may take long.
+  pure logical function StepKnown(self, job, scheme) result(in_doubt)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    in_doubt = .false.
+  end function StepKnown
+
+  !> Searches for it, and lowers the step of the scheme. `shot`: one of its shots, all of which have their windows.
+  subroutine NoSearch(self, job, wavelet, shot, scheme, error)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(shot_t), intent(in) :: shot
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine NoSearch
 
   !> Looks at a shot in its window; fails on the first thing that is wrong with it. Is called for every shot, in their order.
   subroutine NoShotRules(self, job, scheme, shot, window, error)

@@ -57,6 +57,9 @@ contains
     call physics%new_scheme(survey%scheme)
     call KeymapShot(survey%keymap, 1, first)
     call physics%derive(job, survey%wavelet, first, survey%scheme, error)
+    if (.not. allocated(error) .and. physics%step_in_doubt(job, survey%scheme)) then
+      if (AllHaveWindows(survey)) call physics%search_step(job, survey%wavelet, first, survey%scheme, error)
+    end if
     if (allocated(error)) return
     if (physics%doubts /= '') call SchemeWarn(survey%scheme, physics%doubts)
     if (survey%wavelet%doubt /= '') call SchemeWarn(survey%scheme, survey%wavelet%doubt)
@@ -82,6 +85,22 @@ contains
       path = KeymapFiles(survey%keymap, i)
     end do
   end subroutine CheckLists
+
+  !> False where a shot cannot be modelled for its geometry, which CheckShots tells: nothing that takes long should come before.
+  logical function AllHaveWindows(survey) result(all_have)
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable :: fault
+    type(shot_t) :: shot
+    type(window_t) :: window
+    integer :: i
+    all_have = .true.
+    do i = 1, survey%keymap%n
+      call KeymapShot(survey%keymap, i, shot)
+      call SurveyWindow(survey, shot, .false., window, fault)
+      all_have = .not. allocated(fault)
+      if (.not. all_have) return
+    end do
+  end function AllHaveWindows
 
   !> Collects the faults of geometry and window of all shots.
   subroutine CheckShots(survey, error)

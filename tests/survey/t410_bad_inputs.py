@@ -392,6 +392,9 @@ bad("source on the free surface", ["source", "z = 0", "free surface"], "top=free
 bad("samples along x and z exchanged", ["every 61 and not every 121", "exchange model_nx and model_nz"], "model_nx=61", "model_nz=121",
     deck={"model_nx": None, "model_nz": None})
 bad("windows beyond every memory", ["600001 nodes", "at most 1e9", "dx"], "dx=0.001", "dz=0.001")
+bad("a window beyond every memory behind one that is not, in a model that needs a smaller step", ["record 2", "at most 1e9", "dx"],
+    "dx=0.02", "dz=0.02", make=keymap("spread near fixed x0=600 interval=20 channels=2 depth=17\nspread far fixed x0=20 "
+                                      "interval=1100 channels=2 depth=17\nshot 1 600 13 near\nshot 2 600 13 far\n"))
 bad("grid coarser than the model is wide", ["dx = 5000 m", "1200 m"], "dx=5000")
 bad("positions in another origin", ["x = 456789.5 m"], make=shot(sx=456789.5))
 bad("three bad shots at once", ["record 101", "record 102", "record 103"],

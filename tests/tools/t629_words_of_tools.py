@@ -2,6 +2,7 @@
 """Names that tools cannot write to or read from are refused before any work, and what lies there stays: devices and pipes, empty names,
 names that are no text, one name for two files. Help and wrong words wait for no library of figures."""
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -67,6 +68,28 @@ refused('spl-mesh', 'no such file', 'no mesh', 'check', 'none')
 Path('bytes').write_bytes(bytes(range(128, 256)))
 status, text = Tool('spl-plot', 'bad.png')('spectrum', 'bytes', '-o', 'bad.png')
 claim(status == 1 and 'codec' not in text and 'no text of a wavelet' in text, f'bytes for a wavelet: {text.strip()}')
+
+
+# --- a tool that is ended leaves nothing of a file in the making ---
+Path('endless.py').write_text("""import time
+from spltools import cli
+
+
+def main(_):
+    with cli.new_file('whole.txt'):
+        print('begun', flush=True)
+        time.sleep(600)
+""")
+for number, wanted in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+    job = subprocess.Popen([PYTHON, '-c', "from spltools.cli import run; run('endless')"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True, env={**os.environ, 'PYTHONPATH': f'{TOOLS}:.'})
+    job.stdout.readline()
+    begun = [p.name for p in Path('.').glob('.whole.txt*')]
+    job.send_signal(number)
+    text = job.communicate()[1]
+    left = [p.name for p in Path('.').glob('*whole.txt*')]
+    claim(job.returncode == wanted and len(begun) == 1 and not left and text.startswith('error: stopped by'),
+          f'{number.name} amid a new file: exit status {job.returncode}, {wanted} wanted, {len(left)} files left: {text.strip()}')
 
 
 # --- the runner ---

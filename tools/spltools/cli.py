@@ -13,6 +13,7 @@ import math
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -43,6 +44,10 @@ class Unwritten(OSError):
     """A file in the making cannot be written."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, of `kill` or of a batch system: files in the making go, as they do after Ctrl-C."""
+
+
 class Failure(Exception):
     """One sentence for the user: the value, the limit and what to do."""
 
@@ -67,6 +72,7 @@ def say(sentence=''):
 
 def run(module):
     """Imports `module`, calls its main(arguments) and exits; whatever goes wrong becomes a sentence."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         _check_words(sys.argv[1:])
         status = importlib.import_module(module).main(sys.argv[1:]) or 0
@@ -83,8 +89,9 @@ def run(module):
         status = _told(os_sentence(problem))
     except MemoryError:
         status = _told('not enough memory for this file; take a part of it, or a machine with more')
-    except KeyboardInterrupt:
-        status = _told('stopped by the keyboard; no output file was left behind', 130)
+    except KeyboardInterrupt as stop:
+        by, status = stopped_by(stop)
+        _told(f'stopped by {by}; no output file was left behind')
     except Exception as problem:  # a fault of ours: still one sentence, the trace on demand
         if os.environ.get('SPL_TRACE'):
             traceback.print_exc()
@@ -93,6 +100,15 @@ def run(module):
             '(run again with SPL_TRACE=1 in the environment and report what it prints)'
         )
     sys.exit(status)
+
+
+def _terminate(*_):
+    raise Terminated
+
+
+def stopped_by(interrupt):
+    """Who stopped the tool, in words, and its exit status."""
+    return ('SIGTERM', 143) if isinstance(interrupt, Terminated) else ('the keyboard', 130)
 
 
 def _check_words(words):

@@ -110,9 +110,10 @@ def watch(a, survey):
                 return 0
             first = False
             time.sleep(max(0.0, a.watch - (time.monotonic() - begin)))
-    except KeyboardInterrupt:
-        cli.warn(f'stopped by the keyboard; {a.output} stays as it was written last')
-        return 130
+    except KeyboardInterrupt as stop:
+        by, status = cli.stopped_by(stop)
+        cli.warn(f'stopped by {by}; {a.output} stays as it was written last')
+        return status
 
 
 def told(a):
