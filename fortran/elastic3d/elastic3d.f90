@@ -30,6 +30,7 @@ module elastic3d_m
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t
   use trial3d_m, only: TrialWave
+  use water_receivers_m, only: WaterReceivers, WaterReceiversSay
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
   implicit none
@@ -43,6 +44,7 @@ module elastic3d_m
     character(:), allocatable :: nearest      !< the first of them in words
     type(told_receivers_t) :: beside          !< receivers of stress and strain beside a contact, of the shots looked at
     type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
+    type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -301,6 +303,7 @@ contains
       self%near = self%near + n
       if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, error)
       if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, window, error)
+      if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, window, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
     end select
   end subroutine check_shot
@@ -360,12 +363,13 @@ contains
       call StairsWarn(self%earth, scheme)
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
-      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
+      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 6 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
         'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
       call StressContactsSay(self%beside, scheme)
       call FloorReceiversSay(self%over_floor, scheme)
+      call WaterReceiversSay(self%in_water, scheme)
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)

@@ -16,7 +16,7 @@ module fd3d_nearfield_m
   private
   public :: Fd3dNear, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven, Fd3dNearSlopes
 
-  real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
+  real(dp), parameter :: near = 6                 !< cells: closer to a source its spread over the grid shows
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 

@@ -35,23 +35,24 @@ contains
     type(finite_fault_t), intent(inout) :: fault
     type(error_t), allocatable, intent(inout) :: error
     integer :: first, last, i, n
+    real(dp) :: number
+    logical :: planes, ok
     if (version < 1 .or. version > 2) then
       call Fail(error, 'fault file '//file%path//' is SRF version '//Str(version)//', known are 1.0 and 2.0')
       return
     end if
+    planes = .false.
     do while (TextLine(file))
       if (.not. TextWord(file, first, last)) cycle
       select case (Lower(file%text(first:last)))
       case ('plane')
         n = Count_(file, error)
-        do i = 1, 2*n
-          if (.not. TextLine(file)) call Fail(error, Here(file)//'the planes end too early')
-          if (allocated(error)) return
-        end do
+        planes = n > 0
       case ('points')
         n = Count_(file, error)
+        planes = .false.
         do i = 1, n
-          call ReadSrfPoint(file, origin, azimuth, fault, error)
+          call ReadSrfPoint(file, version, origin, azimuth, fault, error)
           if (allocated(error)) return
         end do
         if (version == 1) then                      ! has one block; files made by cutting longer ones go on with half a point
@@ -59,29 +60,36 @@ contains
           return
         end if
       case default
+        call NumberOf(file%text(first:last), number, ok)
+        if (planes .and. ok) cycle                  ! what planes are like nothing asks for
         call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where PLANE or POINTS must')
       end select
       if (allocated(error)) return
     end do
   end subroutine ReadSrf
 
-  !> Two lines and the samples of up to three directions of slip: along the rake, 90 degrees from it, opening.
-  !> Units of the file: cm2, cm, cm/s, cm/s and g/cm3.
-  subroutine ReadSrfPoint(file, origin, azimuth, fault, error)
+  !> 15 or 17 numbers and the samples of up to three directions of slip: along the rake, 90 degrees from it, opening. A point begins
+  !> on a line of its own, within it lines end where the writer liked. Units of the file: cm2, cm, cm/s, cm/s and g/cm3.
+  subroutine ReadSrfPoint(file, version, origin, azimuth, fault, error)
     type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: version
     real(dp), intent(in) :: origin(2), azimuth
     type(finite_fault_t), intent(inout) :: fault
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: head(10), slip(7), xy(2), rigidity, m(6), made(3)
     real(sp), allocatable :: rate(:)
-    integer :: found, d, nt, before, why
-    call Numbers(file, 8, head, found, error)
-    call Numbers(file, 7, slip, d, error)
+    integer :: n, d, nt, before, why
+    if (.not. TextLine(file)) then
+      call Fail(error, Here(file)//'the file ends before the last point')
+      return
+    end if
+    n = HeadLength(file, version)
+    head = 0
+    call Numbers(file, head(:n), error)
+    call Numbers(file, slip, error)
     if (allocated(error)) return
     rigidity = 0
-    if (found >= 10) then
-      if (head(9) > 0 .and. head(10) > 0) rigidity = 1000*head(10)*(head(9)/100)**2
-    end if
+    if (head(9) > 0 .and. head(10) > 0) rigidity = 1000*head(10)*(head(9)/100)**2
     if (.not. (head(8) > 0 .and. head(6) >= 0)) then
       call Fail(error, Here(file)//'area '//Str(head(6))//' cm2 and interval '//Str(head(8))//' s must be above 0')
       return
@@ -90,9 +98,15 @@ contains
     fault%points = fault%points + 1
     before = fault%n
     why = no_slip
+    if (any(abs(slip(3::2) - anint(slip(3::2))) > 0)) then
+      call Fail(error, Here(file)//'NT1, NT2, NT3 = '//Str(slip(3))//', '//Str(slip(5))//', '//Str(slip(7))// &
+                ' must be whole numbers: are numbers of the point missing before them?')
+      return
+    end if
     do d = 1, 3
       nt = Whole(slip(2*d + 1), -1, 100000000)
       call Samples(file, nt, rate, error)
+      if (d == 3) call LineEnds(file, sum(Whole(slip(3::2), 0, 100000000)), error)
       if (allocated(error)) return
       made(d) = 0.01_dp*head(8)*sum(real(rate, dp))
       if (.not. any(abs(rate) > 0)) then
@@ -112,6 +126,29 @@ contains
     if (fault%n == before) fault%dropped(why) = fault%dropped(why) + 1
     if (head(6) > 0) call Compare(fault, 0.01_dp*slip(2:6:2), made)
   end subroutine ReadSrfPoint
+
+  !> Numbers before the rake of the point that begins here: 8 of version 1.0; 10 of 2.0, which adds velocity and density. Where
+  !> lines are the customary two, as many as stand on the first: some files of 2.0 lack these, some of 1.0 have them.
+  integer function HeadLength(file, version) result(n)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: version
+    integer :: words(2), line, first, last, here(4)
+    here = [file%line, file%next, file%at, file%last]
+    words = 0
+    do line = 1, 2
+      do while (words(line) <= 10)
+        if (.not. TextWord(file, first, last)) exit
+        words(line) = words(line) + 1
+      end do
+      if (.not. TextLine(file)) exit
+    end do
+    file%line = here(1)
+    file%next = here(2)
+    file%at = here(3)
+    file%last = here(4)
+    n = merge(8, 10, version == 1)
+    if (words(2) == 7 .and. (words(1) == 8 .or. words(1) == 10)) n = words(1)
+  end function HeadLength
 
   !> Keeps what point fault%points makes of its slips [m], where that is more than a hundredth off.
   pure subroutine Compare(fault, told, made)
@@ -162,6 +199,7 @@ contains
         m = v(7)*MomentTensor(v(4), v(5), v(6), azimuth)
       end if
       call Samples(file, Whole(v(n)), rate, error)
+      call LineEnds(file, Whole(v(n)), error)
       call FaultTake(fault, v(1:3), m, v(n - 2), v(n - 1), rate, error)
       if (allocated(error)) return
       if (.not. TextLine(file)) return
@@ -190,21 +228,36 @@ contains
     if (.not. ok) call Fail(error, Here(file)//'how many follow? give a number of 0 .. '//Str(fault_points))
   end function Count_
 
-  !> The next line: at least `least` numbers, at most size(v) are taken.
-  subroutine Numbers(file, least, v, found, error)
+  !> The next word, on this line or one after it; false at the end of the file.
+  logical function NextWord(file, first, last) result(found)
     type(textfile_t), intent(inout) :: file
-    integer, intent(in) :: least
+    integer, intent(out) :: first, last
+    found = TextWord(file, first, last)
+    if (found) return
+    if (TextLine(file)) found = TextWord(file, first, last)
+  end function NextWord
+
+  !> The next size(v) numbers.
+  subroutine Numbers(file, v, error)
+    type(textfile_t), intent(inout) :: file
     real(dp), intent(out) :: v(:)
-    integer, intent(out) :: found
     type(error_t), allocatable, intent(inout) :: error
-    found = 0
+    integer :: i, first, last
+    logical :: ok
     v = 0
     if (allocated(error)) return
-    if (.not. TextLine(file)) then
-      call Fail(error, Here(file)//'the file ends in the midst of a point')
-      return
-    end if
-    call RestOfLine(file, least, v, found, error)
+    do i = 1, size(v)
+      if (.not. NextWord(file, first, last)) then
+        call Fail(error, Here(file)//'the file ends in the midst of a point')
+        return
+      end if
+      call NumberOf(file%text(first:last), v(i), ok)
+      if (ok) ok = abs(v(i)) <= 1.0e30_dp
+      if (.not. ok) then
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number up to 1e30')
+        return
+      end if
+    end do
   end subroutine Numbers
 
   subroutine RestOfLine(file, least, v, found, error)
@@ -222,7 +275,7 @@ contains
     end if
   end subroutine RestOfLine
 
-  !> nt numbers on the lines that follow.
+  !> The next nt numbers.
   subroutine Samples(file, nt, rate, error)
     type(textfile_t), intent(inout) :: file
     integer, intent(in) :: nt
@@ -239,25 +292,29 @@ contains
     end if
     if (allocated(error)) return
     allocate (rate(nt))
-    n = 0
-    do while (n < nt)
-      if (.not. TextLine(file)) then
-        call Fail(error, Here(file)//'the file ends after '//Str(n)//' of '//Str(nt)//' samples of a point')
+    do n = 1, nt
+      if (.not. NextWord(file, first, last)) then
+        call Fail(error, Here(file)//'the file ends after '//Str(n - 1)//' of '//Str(nt)//' samples of a point')
         return
       end if
-      do while (TextWord(file, first, last))
-        call NumberOf(file%text(first:last), value, ok)
-        if (ok) ok = abs(value) < 1.0e30_dp
-        if (ok .and. n == nt) then
-          call Fail(error, Here(file)//'more samples than the '//Str(nt)//' announced')
-        else if (.not. ok) then
-          call Fail(error, Here(file)//Shown(file%text(first:last))//' is no sample of a history')
-        end if
-        if (allocated(error)) return
-        n = n + 1
-        rate(n) = real(value, sp)
-      end do
+      call NumberOf(file%text(first:last), value, ok)
+      if (ok) ok = abs(value) < 1.0e30_dp
+      if (.not. ok) then
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no sample of a history')
+        return
+      end if
+      rate(n) = real(value, sp)
     end do
   end subroutine Samples
+
+  !> Nothing stands behind the nt samples of a point.
+  subroutine LineEnds(file, nt, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: nt
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last
+    if (allocated(error)) return
+    if (TextWord(file, first, last)) call Fail(error, Here(file)//'more samples than the '//Str(nt)//' announced')
+  end subroutine LineEnds
 
 end submodule finite_fault_text

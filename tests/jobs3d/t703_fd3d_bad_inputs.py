@@ -7,7 +7,7 @@ import numpy as np
 from netCDF4 import Dataset
 
 from check import claim, done
-from mini3d import make, run, write_deck
+from mini3d import make, run, write_deck, write_keymap
 
 N = (24, 24, 20)
 WATER, ROCK = "0 1500 0 1000\n", "0 3000 1500 2200\n"
@@ -160,8 +160,9 @@ said = {npml: "longest wavelength at the peak frequency, 1000 m" in run("plan", 
         for npml in (12, 13)}
 claim(said == {12: True, 13: False}, f"a sponge of less than half a wavelength is told of, a wider one is not: {said}")
 make(shots=1)
+write_keymap(shots=1, channels=8)                                # 1 to 6 are within 5 cells, 7 is 5.67 and 8 is 6.72 away
 r = run("plan", "par=job.par")
-claim(r.returncode == 0 and "5 receiver(s) are closer than 5 cells to their source, the first of them channel 1 of shot record 11, 94.5"
+claim(r.returncode == 0 and "7 receiver(s) are closer than 6 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
 make(shots=1, layers="0 3000 1500 2200\n", top="pml")
 r = run("plan", "par=job.par")

@@ -80,6 +80,8 @@ program t690_faults
   moment = FaultMoment(f, [3e10_dp])
   call Near([moment%norm], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
 
+  call AnyLines()
+
   call Put('plain.fault', '# two points'//nl//'dc 10 20 300 0 90 0 2e15 0.25 0.5 3'//nl//'0 2'//nl//'0'//nl// &
            'tensor 0 0 100 1e15 2e15 3e15 0 0 4e15 0 0.1 2'//nl//'5 5'//nl)
   call FaultRead('plain.fault', [0.0_dp, 0.0_dp], 0.0_dp, f, error)
@@ -88,7 +90,7 @@ program t690_faults
   call Near(f%m(:, 2), [1, 2, 3, 0, 0, 4]*1e15_dp, 'tensor: as given', 1e3_dp)
   call Near(f%area, [1, 1]*1.0_dp, 'histories of dt * sum(rate) = 1', 1e-6_dp)
 
-  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5'//nl, 'line 3: 7 numbers, 8 must stand', 'a short line')
+  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5'//nl, 'line 3: the file ends in the midst of a point', 'a short line')
   call Refused(v2(:len(v2) - 9), 'ends after 0 of 3 samples', 'a file cut short')
   call Refused('3.0'//nl//'POINTS 0'//nl, 'version 3', 'a version not known')
   call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 2 0 0 0 0'//nl//'1 2 3'//nl, &
@@ -246,6 +248,59 @@ contains
     call Claim(worst(5) < 1e-5_dp, 'what is released after a time: off by at most '//Str(worst(5), 2)//', bound 1e-5')
     call Claim(abs(FaultStart(f) - minval(t0)) <= 0, 'the first begins at '//Str(FaultStart(f))//' s')
   end subroutine AnyHistory
+
+  !> Words of a file of two points with two directions of slip each, on lines as a writer may lay them out.
+  subroutine AnyLines()
+    character(*), parameter :: of(2, 2) = reshape([character(60) :: '20 45 1.5 90 45 1.0e8 0.5 0.1', '20.01 45.02 2.5 90 45 1.0e8 1.0 0.1', &
+      '30 200.0 5 100 3 0 0 0 500 1000 500 0 0 1000 0', '30 100.0 3 50.0 3 0 0 0 1000 0 0 500 0'], [2, 2])
+    real(dp), allocatable :: want(:)
+    character(:), allocatable :: text, words
+    real(dp) :: u
+    integer :: version, draw, i, j, number, bad
+    integer(i8) :: clock
+    call system_clock(clock)
+    number = int(mod(clock, 100000_i8))
+    call Seed(number)
+    do version = 1, 2
+      bad = 0
+      do draw = 0, 40
+        text = Str(version)//'.0'//nl//'PLANE 1'//nl//'20 45 2 1 4 4'//merge(nl, ' ', mod(draw, 2) == 0)//'0 75 3 -1 1'//nl//'POINTS 2'//nl
+        do i = 1, 2
+          words = trim(of(i, 1))
+          if (version == 2) words = words//' 2.0e5 2.5'
+          if (draw == 0) words = words//nl                     ! the customary lines
+          words = words//' '//trim(of(i, 2))
+          do j = 1, len(words)                                 ! draw 1: a point a line
+            call random_number(u)
+            if (index(words(j:), ' 2.0e5') == 1) cycle         ! 8 and 7 numbers are those of a file without the next two
+            if (words(j:j) == ' ' .and. u < 0.04_dp*(draw - 1)) words(j:j) = nl
+            if (draw == 0 .and. words(j:j) == ' ' .and. j > len(words) - merge(32, 26, i == 1)) words(j:j) = nl
+          end do
+          text = text//words//nl
+        end do
+        call Put('lines.srf', text)
+        f = finite_fault_t()
+        call FaultRead('lines.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
+        if (draw == 0) want = Numbers(f)
+        if (.not. allocated(error) .and. f%n == 4 .and. f%points == 2) then
+          if (maxval(abs(Numbers(f) - want)) <= 0) cycle
+        end if
+        if (allocated(error)) print '(a)', error%message
+        if (allocated(error)) deallocate (error)
+        bad = bad + 1
+      end do
+      call Claim(bad == 0, 'SRF '//Str(version)//'.0, samples of both directions of slip and headers on any lines: '//Str(bad)// &
+                 ' of 41 layouts differ or are refused, must be 0 (seed '//Str(number)//')')
+    end do
+    call Refused('2.0'//nl//'POINTS 1'//nl//'20 45 1.5 90 45 1.0e8 0.5 0.1 30 200 5 0 0 0 0 0 5.5 1000 500 0'//nl, 'whole number', &
+                 'velocity and density missing on a single line')
+  end subroutine AnyLines
+
+  pure function Numbers(f) result(v)
+    type(finite_fault_t), intent(in) :: f
+    real(dp), allocatable :: v(:)
+    v = [reshape(f%x, [size(f%x)]), reshape(f%m, [size(f%m)]), real(f%rate, dp), f%dt]
+  end function Numbers
 
   subroutine Refused(text, words, sentence)
     character(*), intent(in) :: text, words, sentence
