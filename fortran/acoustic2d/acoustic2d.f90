@@ -110,8 +110,8 @@ contains
     if (.not. allocated(error)) call SchemeDerive(job, wavelet, self%vmin, self%vmax, d, scheme, error)
   end subroutine derive
 
-  !> Where densities differ much, as of air and rock, or modulus and density are means of different cells, the largest stable step
-  !> may be smaller than the fastest wave alone would have it.
+  !> The largest stable step may be smaller than the fastest wave alone would have it: densities differ much, as of air and rock, or
+  !> modulus and density are means of different cells.
   pure logical function step_in_doubt(self, job, scheme) result(in_doubt)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job

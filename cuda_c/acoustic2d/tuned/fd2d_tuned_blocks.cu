@@ -88,40 +88,16 @@ struct stopwatch {
     void *self;
 };
 
-// n launches as a graph, which is how shots are run: one by one, those of a small grid would take what the host needs.
-static int make_graph(const stopwatch &w, int n, cudaGraphExec_t *made) {
-    cudaGraph_t graph = nullptr;
-    CUDA_TRY(cudaStreamBeginCapture(w.stream, cudaStreamCaptureModeThreadLocal));
-    const int rc = w.steps(w.self, n);
-    cudaError_t status = cudaStreamEndCapture(w.stream, &graph);
-    if (rc == 0 && status == cudaSuccess)
-        status = cudaGraphInstantiate(made, graph, 0);
-    if (graph != nullptr)
-        cudaGraphDestroy(graph);
-    TRY(rc);
-    CUDA_TRY(status);
-    return 0;
-}
-
-static int time_graph(const stopwatch &w, cudaGraphExec_t launches, float *ms) {
-    CUDA_TRY(cudaGraphUpload(launches, w.stream));
+// Time of a launch [ms].
+static int time_step(const stopwatch &w, int n, float *ms) {
     TRY(w.steps(w.self, 2));
     CUDA_TRY(cudaEventRecord(w.begin, w.stream));
-    CUDA_TRY(cudaGraphLaunch(launches, w.stream));
+    TRY(w.steps(w.self, n));
     CUDA_TRY(cudaEventRecord(w.end, w.stream));
     CUDA_TRY(cudaEventSynchronize(w.end));
     CUDA_TRY(cudaEventElapsedTime(ms, w.begin, w.end));
-    return 0;
-}
-
-// Time of a launch [ms].
-static int time_step(const stopwatch &w, int n, float *ms) {
-    cudaGraphExec_t launches = nullptr;
-    TRY(make_graph(w, n, &launches));
-    const int rc = time_graph(w, launches, ms);
-    cudaGraphExecDestroy(launches);
     *ms /= (float)n;
-    return rc;
+    return 0;
 }
 
 static int launches_to_time(const args &g) { return g.nx * (double)g.nz < 2e6 ? 32 : 8; }
