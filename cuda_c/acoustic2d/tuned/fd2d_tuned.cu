@@ -99,11 +99,6 @@ static __global__ void __launch_bounds__(BLOCK) fill(float *a, size_t n, float v
         a[j] = value;
 }
 
-static __global__ void __launch_bounds__(BLOCK) fill_with_noise(float *a, size_t n) {
-    for (size_t j = (size_t)blockIdx.x * BLOCK + threadIdx.x; j < n; j += (size_t)gridDim.x * BLOCK)
-        a[j] = (float)((unsigned)j * 2654435761u >> 8) * 0x1p-24f;
-}
-
 static int make_memory(own_t *o, const fd2d_cfg *c) {
     gpu_array list[ARRAYS];
     list_arrays(o, c, list);
@@ -128,7 +123,7 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
     return 0;
 }
 
-static int find_shape(handle *h);
+static int choose(handle *h);
 
 static int make(handle *h) {
     const fd2d_cfg *c = &((fd2d *)h)->cfg;
@@ -137,7 +132,7 @@ static int make(handle *h) {
     TRY(check_size(c));
     set_sizes(o, c);
     TRY(check_pass(o->g, c));
-    return gpu_open(&o->queue) || make_memory(o, c) || find_shape(h);
+    return gpu_open(&o->queue) || make_memory(o, c) || choose(h);
 }
 
 static int need(const kernel_variant *, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
@@ -307,25 +302,10 @@ static int forget_passes(own_t *o) {
     return 0;
 }
 
-// Steps are timed on noise, as zeros cost a GPU less power; without a velocity anywhere it stays what it is.
-static int find_shape(handle *h) {
-    const fd2d_cfg *c = &((fd2d *)h)->cfg;
+static int choose(handle *h) {
     own_t *o = own(h);
-    float *const fields[] = {o->s[0], o->s[1], o->e[0], o->e[1], o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
-    o->alone = c->share <= 1;
-    if (o->alone)
-        for (float *field : fields) {
-            if (field != nullptr)
-                fill_with_noise<<<1024, BLOCK, 0, o->queue.stream>>>(field, o->count);
-            CUDA_TRY(cudaGetLastError());
-        }
-    TRY(choose_launch(o->g, c, o->queue.device, o->queue.stream, some_steps, o, &o->now));
-    TRY(choose_pass(o->g, c, o->queue.device, o->queue.stream, some_steps, some_passes, o, &o->pass));
-    for (float *field : fields)
-        TRY(gpu_clear(&o->queue, field, o->count, sizeof(float)));
-    if (o->pass.steps == 0)
-        TRY(forget_passes(o));
-    return 0;
+    TRY(find_shape(h, some_steps, some_passes));
+    return o->pass.steps == 0 ? forget_passes(o) : 0;
 }
 
 // One step, and everything back to where a pair begins.

@@ -1,5 +1,5 @@
 // A grid of the `tuned` variant, as the files of its host side share it: fd2d_tuned.cu has memory, points and steps,
-// fd2d_tuned_medium.cu the model and the layers, fd2d_tuned_fields.cu fields and the state.
+// fd2d_tuned_medium.cu the model and the layers, fd2d_tuned_fields.cu fields and the state, fd2d_tuned_trial.cu trials.
 #pragma once
 
 #include "fd2d_tuned_blocks.h"
@@ -47,6 +47,10 @@ int get(fd2d *fd, int field, float *out);
 int set(handle *h, int field, const float *in);
 int reset(handle *h);
 int state(handle *h, state_part *part);
+
+// fd2d_tuned_trial.cu: the launches of a new handle, timed if they are not known; fields are 0 then. `steps` and
+// `passes` queue so many of them.
+int find_shape(handle *h, queue_launches steps, queue_launches passes);
 
 // fd2d_tuned_taps.cu: those of new receivers; device memory they take.
 int put_taps(handle *h);

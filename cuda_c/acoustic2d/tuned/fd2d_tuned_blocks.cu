@@ -83,24 +83,49 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
 
 struct stopwatch {
     cudaEvent_t begin, end;
-    cudaStream_t stream;
+    gpu_queue *queue;
     queue_launches steps;
     void *self;
 };
 
-// Time of a launch [ms].
-static int time_step(const stopwatch &w, int n, float *ms) {
-    TRY(w.steps(w.self, 2));
-    CUDA_TRY(cudaEventRecord(w.begin, w.stream));
-    TRY(w.steps(w.self, n));
-    CUDA_TRY(cudaEventRecord(w.end, w.stream));
-    CUDA_TRY(cudaEventSynchronize(w.end));
-    CUDA_TRY(cudaEventElapsedTime(ms, w.begin, w.end));
-    *ms /= (float)n;
+// n launches as a graph, which is how shots are run: one by one, those of a small grid would take what the host needs.
+static int make_graph(const stopwatch &w, int n, cudaGraphExec_t *made) {
+    cudaGraph_t graph = nullptr;
+    CUDA_TRY(cudaStreamBeginCapture(w.queue->stream, cudaStreamCaptureModeThreadLocal));
+    const int rc = w.steps(w.self, n);
+    cudaError_t status = cudaStreamEndCapture(w.queue->stream, &graph);
+    if (rc == 0 && status == cudaSuccess)
+        status = cudaGraphInstantiate(made, graph, 0);
+    if (graph != nullptr)
+        cudaGraphDestroy(graph);
+    TRY(rc);
+    CUDA_TRY(status);
     return 0;
 }
 
-static int launches_to_time(const args &g) { return g.nx * (double)g.nz < 2e6 ? 32 : 8; }
+static int time_graph(const stopwatch &w, cudaGraphExec_t launches, float *ms) {
+    CUDA_TRY(cudaGraphUpload(launches, w.queue->stream));
+    TRY(gpu_begin(w.queue, 1, 1)); // the first row of traces
+    TRY(w.steps(w.self, 2));
+    CUDA_TRY(cudaEventRecord(w.begin, w.queue->stream));
+    CUDA_TRY(cudaGraphLaunch(launches, w.queue->stream));
+    CUDA_TRY(cudaEventRecord(w.end, w.queue->stream));
+    CUDA_TRY(cudaEventSynchronize(w.end));
+    CUDA_TRY(cudaEventElapsedTime(ms, w.begin, w.end));
+    return 0;
+}
+
+// Time of a launch [ms].
+static int time_step(const stopwatch &w, int n, float *ms) {
+    cudaGraphExec_t launches = nullptr;
+    TRY(make_graph(w, n, &launches));
+    const int rc = time_graph(w, launches, ms);
+    cudaGraphExecDestroy(launches);
+    *ms /= (float)n;
+    return rc;
+}
+
+static int launches_to_time(const args &g) { return g.nx * (double)g.nz < 2e6 ? TIMED : TIMED / 4; }
 
 // Of the forms first .. end-1; *least: time of a step [ms], and what there is already.
 static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, int first, int end,
@@ -212,8 +237,8 @@ static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *
     return 0;
 }
 
-int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps, void *self,
-                  launch *l) {
+int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launches steps, void *self, launch *l) {
+    const int device = queue->device;
     bool fits = false;
     choice best;
     TRY(side_by_side(g, c, device, &best));
@@ -223,7 +248,7 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
         TRY(find_form(c->shape, &best.kind));
     } else if (c->share <= 1 && !recall(c, device, false, &best)) {
         if (!recall_choice(c, device, false, &best)) {
-            TRY(measure(g, c, device, {nullptr, nullptr, stream, steps, self}, l, &best));
+            TRY(measure(g, c, device, {nullptr, nullptr, queue, steps, self}, l, &best));
             keep_choice(c, device, false, best);
         }
         remember(c, device, false, best);
@@ -260,8 +285,9 @@ int check_pass(const args &g, const fd2d_cfg *c) {
     return 0;
 }
 
-int choose_pass(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps,
-                queue_launches passes, void *self, launch *pass) {
+int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launches steps, queue_launches passes,
+                void *self, launch *pass) {
+    const int device = queue->device;
     const bool by_hand = c->steps_a_pass > 1;
     choice best = {by_hand ? (form)(PASS_2 + c->steps_a_pass - 2) : NO_PASS, 1, 1.9, 3};
     bool fits = false;
@@ -270,8 +296,8 @@ int choose_pass(const args &g, const fd2d_cfg *c, int device, cudaStream_t strea
         return 0;
     if (c->share <= 1 && !recall(c, device, true, &best)) {
         if (!recall_choice(c, device, true, &best)) {
-            TRY(measure_passes(g, c, device, {nullptr, nullptr, stream, steps, self},
-                               {nullptr, nullptr, stream, passes, self}, pass, &best));
+            TRY(measure_passes(g, c, device, {nullptr, nullptr, queue, steps, self},
+                               {nullptr, nullptr, queue, passes, self}, pass, &best));
             keep_choice(c, device, true, best);
         }
         remember(c, device, true, best);

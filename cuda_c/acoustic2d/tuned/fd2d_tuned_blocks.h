@@ -54,12 +54,14 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
 // Queues n launches.
 typedef int (*queue_launches)(void *self, int n);
 
+// Steps that a launch is timed by, at most: rows of traces that this takes.
+constexpr int TIMED = 32, TIMED_ROWS = TIMED + 3;
+
 // Chooses the launch that the handle's configuration names, else one that suits it. A handle that has the GPU for
-// itself is timed: `steps` queues n of the launch in *l, on `stream`. The result serves later handles that compute the
-// same. Then the same for passes, `steps` of *pass; pass->steps is 0 where one step a launch is faster.
-int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps, void *self,
-                  launch *l);
-int choose_pass(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, queue_launches steps,
-                queue_launches passes, void *self, launch *pass);
+// itself is timed: `steps` queues n of the launch in *l. The result serves later handles that compute the same. Then
+// the same for passes, `steps` of *pass; pass->steps is 0 where one step a launch is faster.
+int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launches steps, void *self, launch *l);
+int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launches steps, queue_launches passes,
+                void *self, launch *pass);
 
 } // namespace tuned
