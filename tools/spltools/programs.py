@@ -205,8 +205,8 @@ def _call(words: List[str], ranks: int, launcher: Launcher, folder: Optional[Pat
         if not patient:
             return subprocess.run(words, check=False, **streams)
         return _wait(words, dict(streams, stdout=subprocess.DEVNULL), echo)
-    except OSError as problem:
-        raise Failure(f'{words[0]} cannot be started in {folder or "."}: {problem.strerror or problem}') from None
+    except (OSError, ValueError) as problem:     # ValueError: words that no program can be given
+        raise Failure(f'{words[0]} cannot be started in {folder or "."}: {getattr(problem, "strerror", None) or problem}') from None
 
 
 def _wait(words: List[str], streams: Dict[str, Any], echo: bool) -> subprocess.CompletedProcess[str]:
