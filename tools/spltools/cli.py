@@ -70,6 +70,11 @@ def say(sentence=''):
     print(sentence)
 
 
+def named(option, word):
+    """A choice by the name that the user has for it: an option of a command line, or a word of a Python program."""
+    return option if as_lines else word
+
+
 def run(module):
     """Imports `module`, calls its main(arguments) and exits; whatever goes wrong becomes a sentence."""
     signal.signal(signal.SIGTERM, _terminate)
@@ -255,7 +260,7 @@ def check_output(path, overwrite):
 
 
 def _instead(overwrite):
-    return 'give another name' + ('' if overwrite is None else ' or --overwrite' if as_lines else ' or overwrite=True')
+    return 'give another name' + ('' if overwrite is None else ' or ' + named('--overwrite', 'overwrite=True'))
 
 
 def _is_input(path):

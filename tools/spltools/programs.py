@@ -185,8 +185,8 @@ def _prefix(ranks: int, launcher: Launcher) -> List[str]:
     """The words before the program."""
     if not isinstance(launcher, str):
         return [str(word).replace('{ranks}', str(ranks)) for word in launcher]
-    if ranks < 1 or ranks != int(ranks):
-        raise Failure(f'ranks = {ranks}: must be a whole number, 1 or more')
+    if isinstance(ranks, str) or not ranks >= 1 or ranks != int(ranks):
+        raise Failure(f'ranks = {ranks!r}: must be a whole number, 1 or more')
     if ranks == 1:
         return []
     found = shutil.which(launcher)

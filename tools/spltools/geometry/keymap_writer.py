@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from spltools.cli import check_output, fail, new_file
+from spltools.cli import check_output, fail, named, new_file
 from spltools.geometry import navigation
 from spltools.geometry.faults import Faults
 from spltools.geometry.mapline import short
@@ -55,17 +55,17 @@ def _sound(stack):
 
 def _tell_shots(shots, where, seen, faults):
     """The faults of each shot; `seen`: records of shots before."""
-    seen = set(seen)
+    seen, renumber = set(seen), named('--renumber', 'records=None')
     for shot in shots:
         if not 1 <= shot.record <= RECORD_MAX:
             faults.add(
                 where,
                 0,
-                f'record {shot.record} is out of range 1..{RECORD_MAX}; --renumber numbers shots 1, 2, ...',
+                f'record {shot.record} is out of range 1..{RECORD_MAX}; {renumber} numbers shots 1, 2, ...',
             )
         if shot.record in seen:
             faults.add(
-                where, 0, f'record {shot.record} comes more than once; --renumber numbers shots 1, 2, ...'
+                where, 0, f'record {shot.record} comes more than once; {renumber} numbers shots 1, 2, ...'
             )
         seen.add(shot.record)
         if len(shot.channel) == 0:
