@@ -114,6 +114,9 @@ claim('memory' in plan.rows and len(plan.rows) > 5 and not os.path.exists('g.nc'
 spl.write_keymap('across.keymap', [[400, -50, 60]], [[500, 30, 60]])
 warned = spl.plan(output='g.nc', **{**job, 'keymap': 'across.keymap'}).warnings
 claim(not plan.warnings and len(warned) == 1 and '2D modelling ignores y' in warned[0], f'its warnings are a list: {warned}')
+for name in ("it's.keymap", "it's here.keymap", 'the "x" line.keymap'):
+    spl.write_keymap(name, sources, spreads)
+    claim(spl.plan(output='g.nc', **{**job, 'keymap': name}).rows['shots'].startswith('3,'), f'lists beside {name} are found')
 claim(spl.status('g.nc').state == 'not_begun', 'no survey yet')
 ran = spl.run(output='g.nc', **job)
 claim(ran.exit_status == 0 and ran.status.done == 3 and ran.status.left == 0 and not ran.status.running,
@@ -144,6 +147,7 @@ for words, sentence, action in (
         ('shot record 10.7', 'a record between two', lambda: spl.read_gathers('g.nc', [10.7])),
         (['records=None numbers', '1 comes more than once'], 'a record twice',
          lambda: spl.write_keymap('b.keymap', sources, spreads, records=[1, 1, 2])),
+        ('both kinds of quotes', 'a name that cannot be quoted', lambda: spl.write_keymap('b\'s "k.keymap', sources, spreads)),
         ('must be a number, a text', 'a parameter that is a function', lambda: spl.plan(fpeak=print)),
         ('for 2 shots, of which there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),
