@@ -92,7 +92,7 @@ def _as_word(name):
         return name
     quote = next((q for q in '"\'' if q not in name), None)
     if quote is None or re.search('[\0-\x1f]', name):
-        fail(f'{name!r} cannot be named in a key-map, for it holds both kinds of quotes or a control character: choose another name')
+        fail(f'{name!r} cannot be named in a key-map, as it holds both kinds of quotes or a control character: choose another')
     return quote + name + quote
 
 
