@@ -221,7 +221,7 @@ $(B)/commit.inc: FORCE
 	@now=$$(printf "character(*), parameter :: %s = '%s'\n" VERSION '$(VERSION)' COMMIT '$(COMMIT)'); \
 	  [[ $$now == "$$(cat $@ 2>/dev/null)" ]] || echo "$$now" > $@
 FORCE:
-$(B)/fortran/base/version.o: $(B)/commit.inc
+$(B)/fortran/base/version_texts.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
 $(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps

@@ -1,23 +1,19 @@
-!> Version and commit of this code.
+!> Version and commit of this code. They stand in a submodule: with the next commit it alone is compiled again.
 module version_m
   implicit none
   private
   public :: VersionNumber, VersionText
 
-  include 'commit.inc'                          ! VERSION (tools/spltools/__init__.py), COMMIT of the sources this was built from
+  interface
+    !> "0.1.0"
+    module function VersionNumber() result(s)
+      character(:), allocatable :: s
+    end function VersionNumber
 
-contains
-
-  !> "0.1.0"
-  function VersionNumber() result(s)
-    character(:), allocatable :: s
-    s = VERSION
-  end function VersionNumber
-
-  !> "0.1.0 (commit 1234abc)"
-  function VersionText() result(s)
-    character(:), allocatable :: s
-    s = VERSION//' (commit '//COMMIT//')'
-  end function VersionText
+    !> "0.1.0 (commit 1234abc)"
+    module function VersionText() result(s)
+      character(:), allocatable :: s
+    end function VersionText
+  end interface
 
 end module version_m

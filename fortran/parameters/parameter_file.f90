@@ -10,7 +10,7 @@ module parameter_file_m
   use text_m, only: CString, Lower, Str
   implicit none
   private
-  public :: deck_t, DeckArguments, DeckFile, DeckText, DeckCommandLine, DeckOrigin
+  public :: deck_t, DeckArguments, DeckText, DeckCommandLine, DeckOrigin
 
   integer, parameter :: file_limit = 1000000   !< bytes of a parameter file: keeps a model from being read as one
 

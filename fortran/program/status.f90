@@ -194,24 +194,60 @@ contains
     s = Str(x, 6)
   end function Number
 
-  !> A JSON string.
+  !> A JSON string; bytes that are no letters of UTF-8, which names of files may hold, become the mark of the unreadable, U+FFFD.
   pure function Quoted(text) result(s)
     character(*), intent(in) :: text
     character(:), allocatable :: s
     character(*), parameter :: hex = '0123456789abcdef'
-    integer :: i, c
+    integer :: i, c, n
     s = '"'
-    do i = 1, len(text)
+    i = 1
+    do while (i <= len(text))
       c = iachar(text(i:i))
-      if (text(i:i) == '"' .or. text(i:i) == '\') then
+      n = LetterBytes(text(i:))
+      if (n == 0) then
+        s = s//'\ufffd'
+      else if (text(i:i) == '"' .or. text(i:i) == '\') then
         s = s//'\'//text(i:i)
-      else if (c >= 0 .and. c < 32) then
+      else if (c < 32) then
         s = s//'\u00'//hex(c/16 + 1:c/16 + 1)//hex(mod(c, 16) + 1:mod(c, 16) + 1)
       else
-        s = s//text(i:i)
+        s = s//text(i:i + n - 1)
       end if
+      i = i + max(n, 1)
     end do
     s = s//'"'
   end function Quoted
+
+  !> Bytes of the letter of UTF-8 that a text begins with (Unicode Standard, table 3-7), 0 where it begins with none.
+  pure integer function LetterBytes(text) result(n)
+    character(*), intent(in) :: text
+    integer :: c(min(len(text), 4)), low, high
+    c = iand(ichar(transfer(text, 'a', size(c))), 255)
+    low = 128
+    high = 191
+    select case (c(1))
+    case (:127)
+      n = 1
+      return
+    case (194:223)
+      n = 2
+    case (224:239)
+      n = 3
+      if (c(1) == 224) low = 160
+      if (c(1) == 237) high = 159
+    case (240:244)
+      n = 4
+      if (c(1) == 240) low = 144
+      if (c(1) == 244) high = 143
+    case default
+      n = 0
+      return
+    end select
+    if (size(c) < n) n = 0
+    if (n > 0) then
+      if (c(2) < low .or. c(2) > high .or. any(c(3:n) < 128 .or. c(3:n) > 191)) n = 0
+    end if
+  end function LetterBytes
 
 end module status_m

@@ -6,7 +6,7 @@ module gpu_messages_m
   use kinds_m, only: i8
   implicit none
   private
-  public :: GpuMessages, GpuRoom, GpuRoomFree
+  public :: GpuRoom, GpuRoomFree
 
   interface
     !> The library's: address of a procedure of any library of this process, null if none has it. library: null.

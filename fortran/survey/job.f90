@@ -93,8 +93,6 @@ contains
     if (verb /= 'status') call CheckFiles(job, verb, clash, t)
   end subroutine JobCheck
 
-  ! --- model ----------------------------------------------------------------------------------------------------------
-
   ! --- time, source and receivers -------------------------------------------------------------------------------------
 
   subroutine CheckTime(job, t)

@@ -27,13 +27,13 @@ sys.path[:0] = [str(ROOT / 'tools')]
 def imported():
     """The modules under test; atheris has to be there before them."""
     global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, keymap_writer, launcher, mesh, mesh_tool, model_tool, p190_sps, \
-        segy_geometry, specfem, specfem_source, unv
+        segy_geometry, segy_section, specfem, specfem_source, unv
     import h5py  # noqa: F401
     import meshio  # noqa: F401
     import netCDF4  # noqa: F401
     import numpy as np
     from spltools import cli
-    from spltools.earth import model_tool
+    from spltools.earth import model_tool, segy_section
     from spltools.gathers import cdf5, gathers
     from spltools.geometry import axis, keymap, keymap_writer, p190_sps, segy_geometry, specfem_source
     from spltools.mesh import abaqus, foreign, mesh, mesh_tool, specfem, unv
@@ -119,16 +119,18 @@ def su(place, data):
 
 
 def section(place, data):
-    """A depth section in SEG-Y, or behind a first '+' in SU."""
+    """A depth section in SEG-Y, or behind a first '+' in SU; behind '3' a volume in SEG-Y."""
+    if data[:1] == b'3':
+        return model_of(place, ['segy3d', place.put('in.segy', data[1:])])
     if data[:1] == b'+':
-        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, model_tool._su_axes
+        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, segy_section.su_axes
     else:
-        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, model_tool._segy_axes
+        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, segy_section.segy_axes
     layout = layout_of(path)
     if layout.traces < 2 or layout.ns < 2:
         cli.fail('no section')
     axes(path, layout, [])
-    values = model_tool.checked(path, model_tool.samples(path, layout).T, 'vp', 'm/s')
+    values = model_tool.checked(path, segy_section.samples(path, layout).T, 'vp', 'm/s')
     if values.min() < 100 or values.max() > 15000:
         raise Contradiction('no velocity')
 
@@ -237,11 +239,14 @@ def exodus_meshes(place, data):
 def arrays(place, data):
     """Models as arrays: behind 'n' of NumPy, 'h' HDF5, 'r' RSF with its data in the same file."""
     verb = {b'n': ['npy', '--axes', 'xz'], b'h': ['hdf5', '--axes', 'xz'], b'r': ['rsf']}.get(data[:1], ['npy', '--axes', 'xz'])
-    words = [verb[0], place.put('array', data[1:]), *verb[1:], '--variable', 'vp', '--unit', 'm/s', '--lengths', 'm', '--dx', '10',
-             '--dz', '10', '--overwrite', '-o', os.path.join(place.folder, 'model.nc')]
+    model_of(place, [verb[0], place.put('array', data[1:]), *verb[1:], '--dx', '10'])
+
+
+def model_of(place, words):
     cli.inputs.clear()
     with contextlib.redirect_stdout(io.StringIO()):
-        model_tool.main(words)
+        model_tool.main([*words, '--variable', 'vp', '--unit', 'm/s', '--lengths', 'm', '--dz', '10', '--overwrite', '-o',
+                         os.path.join(place.folder, 'model.nc')])
 
 
 def models(place, data):

@@ -3,6 +3,7 @@
 killed, silent, not begun; from anywhere, on torn, read-only and left over files; a stop file left over is told before anything is made."""
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -260,4 +261,19 @@ claim("Slurm job 4711" in status("lost.nc")["next"], "of a Slurm job: its script
 claim(seen_states == set(STATES) and seen_causes == CAUSES | {None},
       f"every state and cause of inputs/running.md was met: not {set(STATES) - seen_states or 'one'}, {CAUSES - seen_causes or 'one'} is missing")
 claim(len(statuses("whole.nc")) == N, "the outputs are as they were")
+# --- names of any bytes: what is no text in UTF-8 is marked byte by byte, as Python's own decoder finds it ---
+seed = int(os.environ.get("SEED", random.randrange(10**6)))
+draw = random.Random(seed)
+parts = [b"a", "\u00f8".encode(), "\u4e2d".encode(), "\U0001f30d".encode(), b"\xe9", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe4\xb8", b"\x80",
+         b"\xf0\x8f\xbf\xbf", b"\xff"]
+names = [b"caf\xe9"] + [b"n" + b"".join(draw.choices(parts, k=draw.randint(1, 5))) for _ in range(20)]
+wrong = []
+for name in names:
+    said = subprocess.run([os.fsencode(PROGRAM), b"status", b"output=" + name, b"--json"], capture_output=True, timeout=60 * SLOW).stdout
+    wanted = re.sub("[\udc80-\udcff]", "\ufffd", name.decode("utf-8", "surrogateescape"))
+    try:
+        wrong += [] if json.loads(said.decode())["output"] == wanted else [name]
+    except ValueError:
+        wrong.append(name)
+claim(not wrong, f"seed {seed}: status --json is UTF-8 for {len(names)} names of any bytes (not for {wrong[:3]})")
 done()

@@ -96,7 +96,7 @@ with netCDF4.Dataset('volume.nc') as file:
 claim(worst <= 1e-7, f'a volume in feet, axes {axes}: values and places right to {worst:.1e} (1e-7)')
 spl.write_model('vp.nc', vp=np.full((81, 61), 2.0), axes='xz', spacing=10, units={'vp': 'km/s'})
 for words, sentence, change in (
-        (['outside', 'check --unit'], 'km/s called m/s', {'units': None}), (['exists'], 'a file that is there', {'path': 'vp.nc'}),
+        (['outside', 'check units='], 'km/s called m/s', {'units': None}), (['exists', 'overwrite=True'], 'a file that is there', {'path': 'vp.nc'}),
         ("axes 'xq'", 'axes that are none', {'axes': 'xq'}), ("'vq'", 'a unit of no array', {'units': {'vp': 'km/s', 'vq': 'm/s'}}),
         ('spacing', 'three spacings of two axes', {'spacing': (1, 2, 3)}), ('not finite', 'a NaN', {'vp': np.full((9, 9), np.nan)})):
     given = {'path': 'bad.nc', 'vp': np.full((81, 61), 2.0), 'axes': 'xz', 'spacing': 10, 'units': {'vp': 'km/s'}, **change}
@@ -114,6 +114,9 @@ claim('memory' in plan.rows and len(plan.rows) > 5 and not os.path.exists('g.nc'
 spl.write_keymap('across.keymap', [[400, -50, 60]], [[500, 30, 60]])
 warned = spl.plan(output='g.nc', **{**job, 'keymap': 'across.keymap'}).warnings
 claim(not plan.warnings and len(warned) == 1 and '2D modelling ignores y' in warned[0], f'its warnings are a list: {warned}')
+for name in ("it's.keymap", "it's here.keymap", 'the "x" line.keymap'):
+    spl.write_keymap(name, sources, spreads)
+    claim(spl.plan(output='g.nc', **{**job, 'keymap': name}).rows['shots'].startswith('3,'), f'lists beside {name} are found')
 claim(spl.status('g.nc').state == 'not_begun', 'no survey yet')
 ran = spl.run(output='g.nc', **job)
 claim(ran.exit_status == 0 and ran.status.done == 3 and ran.status.left == 0 and not ran.status.running,
@@ -139,6 +142,12 @@ for words, sentence, action in (
         ('no program that can be run', 'a program that is not there', lambda: spl.plan(program='./none', **job)),
         (['launcher', 'nosuchrun'], 'a launcher that is not there', lambda: spl.run(output='h.nc', ranks=2, launcher='nosuchrun', **job)),
         ('ranks = 0', 'no ranks', lambda: spl.run(output='h.nc', ranks=0, **job)),
+        ("ranks = '2'", 'ranks as a text', lambda: spl.run(output='h.nc', ranks='2', **job)),
+        ("shot record 'x'", 'a record that is a text', lambda: spl.read_gather('g.nc', 'x')),
+        ('shot record 10.7', 'a record between two', lambda: spl.read_gathers('g.nc', [10.7])),
+        (['records=None numbers', '1 comes more than once'], 'a record twice',
+         lambda: spl.write_keymap('b.keymap', sources, spreads, records=[1, 1, 2])),
+        ('both kinds of quotes', 'a name that cannot be quoted', lambda: spl.write_keymap('b\'s "k.keymap', sources, spreads)),
         ('must be a number, a text', 'a parameter that is a function', lambda: spl.plan(fpeak=print)),
         ('for 2 shots, of which there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),

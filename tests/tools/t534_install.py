@@ -53,6 +53,10 @@ claim(status == again[0] == 0 and '12345678' in text and Path('b').stat().st_mti
       f'the record of the commit is written once: {text.split()[-1]}')
 build[4] = 'COMMIT=87654321'
 claim(call(*build, env=plain)[0] == 0 and '87654321' in Path('b/commit.inc').read_text(), 'and again for another commit')
+needs = re.findall(r'(?m)^\$\(B\)/fortran/(\S+)\.o: \$\(B\)/commit\.inc$', MAKEFILE)
+rules = (Path(B) / 'deps.mk').read_text().splitlines()
+others = [rule.split(':')[0] for rule in rules for name in needs if rule.split(':')[1].find(f'/{name}.o') >= 0]
+claim(len(needs) == 1 and not others, f'with another commit {", ".join(needs)} alone is compiled again (with it: {len(others)})')
 
 # --- make help ---
 told = {line.split()[1] for line in call('make', '-s', '-C', ROOT, 'help', env=plain)[1].splitlines() if line.startswith('  make ')}

@@ -70,9 +70,15 @@ def say(sentence=''):
     print(sentence)
 
 
+def named(option, word):
+    """A choice by the name that the user has for it: an option of a command line, or a word of a Python program."""
+    return option if as_lines else word
+
+
 def run(module):
     """Imports `module`, calls its main(arguments) and exits; whatever goes wrong becomes a sentence."""
     signal.signal(signal.SIGTERM, _terminate)
+    _set_streams()
     try:
         _check_words(sys.argv[1:])
         status = importlib.import_module(module).main(sys.argv[1:]) or 0
@@ -102,6 +108,17 @@ def run(module):
     sys.exit(status)
 
 
+def _set_streams():
+    """Names and files are UTF-8 whatever the locale: where Python was told another encoding it is started once more. What stdout
+    cannot show is told by its code. Streams that the caller has closed lead nowhere, lest a file get their numbers."""
+    if sys.getfilesystemencoding() != 'utf-8':
+        os.execv(sys.executable, [sys.executable, '-X', 'utf8', *sys.argv])
+    for name in ('stdin', 'stdout', 'stderr'):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, 'r' if name == 'stdin' else 'w', encoding='utf-8'))
+    sys.stdout.reconfigure(errors='backslashreplace')
+
+
 def _terminate(*_):
     raise Terminated
 
@@ -114,11 +131,18 @@ def stopped_by(interrupt):
 def _check_words(words):
     """Neither NetCDF nor a text of ours can hold bytes that are no text."""
     for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            shown = os.fsencode(word).decode(errors='backslashreplace')
-            fail(f"'{shown}' is no text in UTF-8; give the file another name")
+        _check_name(word)
+
+
+def _check_name(path):
+    try:
+        shown = os.fsencode(path).decode(errors='backslashreplace')
+    except UnicodeEncodeError:
+        fail(f"'{path}' cannot be named in the {sys.getfilesystemencoding()} encoding of this Python: start it with PYTHONUTF8=1")
+    try:
+        os.fsdecode(path).encode()
+    except UnicodeEncodeError:
+        fail(f"'{shown}' is no text in UTF-8; give the file another name")
 
 
 def os_sentence(problem):
@@ -219,6 +243,7 @@ def check_output(path, overwrite):
     """Fails early, before any work, where `path` cannot become a new file. overwrite=None: the tool replaces no file."""
     if not path:
         fail('the name of the output is empty; give the name of a file')
+    _check_name(path)
     folder = os.path.dirname(path) or '.'
     if not os.path.isdir(folder):
         fail(f"{path}: the folder '{folder}' does not exist; make it first")
@@ -235,7 +260,7 @@ def check_output(path, overwrite):
 
 
 def _instead(overwrite):
-    return 'give another name' + ('' if overwrite is None else ' or --overwrite')
+    return 'give another name' + ('' if overwrite is None else ' or ' + named('--overwrite', 'overwrite=True'))
 
 
 def _is_input(path):
@@ -245,6 +270,7 @@ def _is_input(path):
 
 def check_input(path):
     """Fails with a sentence where `path` is no readable, non-empty file. Returns its size in bytes."""
+    _check_name(path)
     inputs.add(path)
     if os.path.isdir(path):
         fail(f'{path} is a folder; give a file')

@@ -185,8 +185,8 @@ def _prefix(ranks: int, launcher: Launcher) -> List[str]:
     """The words before the program."""
     if not isinstance(launcher, str):
         return [str(word).replace('{ranks}', str(ranks)) for word in launcher]
-    if ranks < 1 or ranks != int(ranks):
-        raise Failure(f'ranks = {ranks}: must be a whole number, 1 or more')
+    if isinstance(ranks, str) or not ranks >= 1 or ranks != int(ranks):
+        raise Failure(f'ranks = {ranks!r}: must be a whole number, 1 or more')
     if ranks == 1:
         return []
     found = shutil.which(launcher)
@@ -205,8 +205,8 @@ def _call(words: List[str], ranks: int, launcher: Launcher, folder: Optional[Pat
         if not patient:
             return subprocess.run(words, check=False, **streams)
         return _wait(words, dict(streams, stdout=subprocess.DEVNULL), echo)
-    except OSError as problem:
-        raise Failure(f'{words[0]} cannot be started in {folder or "."}: {problem.strerror or problem}') from None
+    except (OSError, ValueError) as problem:     # ValueError: words that no program can be given
+        raise Failure(f'{words[0]} cannot be started in {folder or "."}: {getattr(problem, "strerror", None) or problem}') from None
 
 
 def _wait(words: List[str], streams: Dict[str, Any], echo: bool) -> subprocess.CompletedProcess[str]:

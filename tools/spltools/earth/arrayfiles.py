@@ -35,17 +35,25 @@ def options(verbs, output_options):
         told = ' (default: by label1 .., else depth fastest)' if name == 'rsf' else ''
         verb.add_argument('--axes', choices=AXES, required=name != 'rsf', metavar='AXES',
                           help=f'axes of the array, slowest first: {", ".join(AXES)}{told}')
-        for axis in 'xyz':
-            told = ' (default: by the header)' if name == 'rsf' else ''
-            verb.add_argument(f'--d{axis}', type=SPACING_GIVEN, metavar='L', help=f'spacing along {axis}{told}')
-        for axis in 'xyz':
-            told = 'by the header' if name == 'rsf' else '0'
-            verb.add_argument(f'--{axis}0', type=PLACE_GIVEN, metavar='L', help=f'{axis} of the first sample (default: {told})')
+        by_header = ' (default: by the header)' if name == 'rsf' else ''
+        grid_options(verb, dict.fromkeys('xyz', by_header), dict.fromkeys('xyz', 'by the header' if name == 'rsf' else '0'))
         lengths_option(verb, default=None if name == 'rsf' else 'm')
-        verb.add_argument('--variable', choices=tuple(VARIABLES), required=True, help='what the samples are')
-        verb.add_argument('--unit', choices=tuple(UNITS), help='unit of the samples; qp and qs have none')
+        sample_options(verb)
         output_options(verb)
         verb.set_defaults(action=action)
+
+
+def grid_options(verb, steps, firsts):
+    """Spacings and first samples; what is told of the former, the defaults of the latter, {axis: text}."""
+    for axis, told in steps.items():
+        verb.add_argument(f'--d{axis}', type=SPACING_GIVEN, metavar='L', help=f'spacing along {axis}{told}')
+    for axis, told in firsts.items():
+        verb.add_argument(f'--{axis}0', type=PLACE_GIVEN, metavar='L', help=f'{axis} of the first sample (default: {told})')
+
+
+def sample_options(verb):
+    verb.add_argument('--variable', choices=tuple(VARIABLES), required=True, help='what the samples are')
+    verb.add_argument('--unit', choices=tuple(UNITS), help='unit of the samples; qp and qs have none')
 
 
 def lengths_option(verb, default='m'):
@@ -63,7 +71,7 @@ def _npy(a):
     if not isinstance(values, np.ndarray):
         values.close()
         fail(f'{a.file} is an archive of arrays (.npz): save the one wanted by numpy.save')
-    return _finish(a, values, {}, {}, LENGTHS[a.lengths], [])
+    return finish(a, values, {}, {}, LENGTHS[a.lengths], [])
 
 
 def _hdf5(a):
@@ -79,7 +87,7 @@ def _hdf5(a):
             values = file[name][()]
     except (OSError, RuntimeError, ValueError, TypeError, KeyError) as problem:  # h5py has no kind of its own for damage
         fail(f'{a.file} is damaged, or misses a part ({problem}): restore it from a copy')
-    return _finish(a, values, {}, {}, LENGTHS[a.lengths], [f'dataset {name}, {" x ".join(map(str, values.shape))}'])
+    return finish(a, values, {}, {}, LENGTHS[a.lengths], [f'dataset {name}, {" x ".join(map(str, values.shape))}'])
 
 
 def _dataset_of(a, file, h5py):
@@ -101,7 +109,7 @@ def _check_kind(path, dtype):
         fail(f'{path} holds {dtype}, must be real numbers: convert it first')
 
 
-def _finish(a, values, first, step, metre, notes):
+def finish(a, values, first, step, metre, notes):
     """Checks, converts and writes; first and step {axis: [m]} by the file, `metre` the unit of what was given."""
     _check_kind(a.file, values.dtype)
     unit = a.unit or ('1' if VARIABLES[a.variable][2] == 'quality' else None)
@@ -152,8 +160,8 @@ def _rsf(a):
     metres = [_metres(a, axis, units[i], i + 1) for i, axis in enumerate(names)]
     values = rsf_samples(a.file, words, end, shape[:used])
     notes = ['header: ' + ', '.join(f'n{i + 1} = {shape[i]} is {axis}' for i, axis in enumerate(names))]
-    return _finish(a, values, {x: first[i] * metres[i] for i, x in enumerate(names)},
-                   {x: step[i] * metres[i] for i, x in enumerate(names) if step[i] is not None}, LENGTHS[a.lengths or 'm'], notes)
+    return finish(a, values, {x: first[i] * metres[i] for i, x in enumerate(names)},
+                  {x: step[i] * metres[i] for i, x in enumerate(names) if step[i] is not None}, LENGTHS[a.lengths or 'm'], notes)
 
 
 def _metres(a, axis, unit, i):

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from spltools.cli import Parser, fail, number, say, warn
-from spltools.earth import arrayfiles, basin, layer_cells
+from spltools.earth import arrayfiles, basin, layer_cells, segy_section, segy_volume
 from spltools.earth.modelfile import of_numbers
 from spltools.earth.modelgrid import LENGTHS, SECTIONS, UNITS, VARIABLES, check_axis, checked, grid_text, range_text, write_grid
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
@@ -16,6 +16,7 @@ from spltools.netcdf import open_dataset
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
 
   spl-model segy VP.segy --variable vp --unit m/s --dz 5 -o vp.nc        depth section in SEG-Y (or SU: *.su)
+  spl-model segy3d VS.sgy --variable vs --unit m/s --dz 5 -o vs.nc       volume in SEG-Y, by inline and crossline
   spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
                 --variable vp --unit m/s -o vp.nc                         plain float32 or float64
   spl-model npy VP.npy --axes xz --dx 10 --dz 10 --variable vp --unit km/s -o vp.nc         NumPy, as Devito has it
@@ -37,6 +38,7 @@ def main(arguments):
     parser = Parser(prog='spl-model', description=ABOUT)
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', parser_class=Parser)
     _segy_options(verbs)
+    segy_volume.options(verbs, _output_options)
     _raw_options(verbs)
     arrayfiles.options(verbs, _output_options)
     _demo_options(verbs)
@@ -150,110 +152,23 @@ def _segy(options):
             f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
             ' least'
         )
-    dx, x0, dz, z0, falls = _su_axes(path, layout, notes) if su else _segy_axes(path, layout, notes)
+    dx, x0, dz, z0, falls = segy_section.su_axes(path, layout, notes) if su else segy_section.segy_axes(path, layout, notes)
     if options.dz is None and dz is None:
         fail(
             f'{path} does not say its depth spacing: give --dz'
             + ('' if su else ' (the sample interval of SEG-Y is a time)')
         )
+    if not su and segy_volume.is_volume(path, layout):
+        fail(f'{path} is a volume of inlines and crosslines: spl-model segy3d reads it')
     if options.dx is None and dx is None:
         fail(f'{path} does not say its trace spacing ({notes[-1]}): give --dx, that of the traces as they stand in the file')
-    _warn_of_delay(path, layout, options)
-    values = samples(path, layout).T
+    segy_section.warn_of_delay(path, layout, options)
+    values = segy_section.samples(path, layout).T
     if falls and options.x0 is None:  # --x0 is the x of the first trace
         values = values[:, ::-1]
     x0 = x0 if options.x0 is None else options.x0
     z0 = z0 if options.z0 is None else options.z0
     return _finish(options, values, options.dx or dx, options.dz or dz, x0 or 0.0, z0 or 0.0, notes)
-
-
-def _warn_of_delay(path, layout, options):
-    """Some programs write the depth of the first sample where SEG-Y has a delay."""
-    delay = segy_geometry.column(path, layout, 'delay', {'delay': (109, 2)})
-    if delay.any() and options.z0 is None:
-        warn(
-            f'{path}: the trace headers have delays of {delay.min()} .. {delay.max()} (bytes 109-110), which are not'
-            ' used: if the section begins at a depth give it with --z0'
-        )
-
-
-def _su_axes(path, layout, notes):
-    """dx, x0, dz, z0 by the header words d2, f2, d1, f1 of SU (None where they are empty); x never falls."""
-    raw = segy_geometry.headers(path, layout)[0]
-    d1, f1, d2, f2 = (float(v) for v in np.frombuffer(raw[180:196].tobytes(), dtype=layout.order + 'f4'))
-    if not all(np.isfinite(v) and abs(v) < 1e6 for v in (d1, f1, d2, f2)):
-        notes.append('d1, f1, d2, f2 of the trace headers are no sensible numbers: not used')
-        return None, None, None, None, False
-    notes.append(f'trace headers: d1 = {d1:g}, f1 = {f1:g}, d2 = {d2:g}, f2 = {f2:g}')
-    return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None, False
-
-
-def _segy_axes(path, layout, notes):
-    """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y."""
-    fields = dict(segy_geometry.FIELDS, cx=(181, 4), cy=(185, 4))
-    scalars = segy_geometry.column(path, layout, 'scalco', fields)
-    metre = segy_geometry.FOOT if layout.feet else 1.0
-    whole = metre * float(segy_geometry.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
-    for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
-        e, n = (
-            segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre
-            for f in (x, y)
-        )
-        steps = np.hypot(np.diff(e), np.diff(n))
-        length, away = float(steps.sum()), np.hypot(e[-1] - e[0], n[-1] - n[0])
-        step = float(away) / len(steps)
-        if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
-            if abs(away - length) <= 0.01 * length:
-                return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
-    notes.append(_irregular(path, layout, fields))
-    return None, None, None, None, False
-
-
-def _irregular(path, layout, fields):
-    """Why the coordinates of the traces are of no use."""
-    e, n = (segy_geometry.column(path, layout, f, fields).astype(float) for f in ('cx', 'cy'))
-    if not np.ptp(e) and not np.ptp(n):
-        return 'coordinates in the trace headers are empty or all the same: not used'
-    along = (e - e[0]) * (e[-1] - e[0]) + (n - n[0]) * (n[-1] - n[0])
-    if (np.diff(along) < 0).any():
-        return 'by their CDP coordinates the traces go back and forth: sort them first'
-    return 'CDP coordinates in the trace headers are not regular: not used'
-
-
-def _line_axes(name, e, n, step, feet, notes):
-    """The same for one kind of coordinates, eastings and northings [m]. Along x they are x, as spl-keymap takes them."""
-    told = f'{name} coordinates: traces {step:g} m apart'
-    if np.ptp(n) > 0:
-        azimuth = np.degrees(np.arctan2(e[-1] - e[0], n[-1] - n[0])) % 360
-        notes.append(
-            f'{told}, along {azimuth:.3f} degrees from the first one{feet}, which is x = 0: give spl-keymap --azimuth'
-            f' {azimuth:.3f} --origin {e[0]:.2f} {n[0]:.2f} for shots and receivers in this x'
-        )
-        return step, 0.0, None, None, False
-    falls = bool(e[-1] < e[0])
-    first = float(min(e[0], e[-1]))
-    turned = ': x falls along the file, so they are turned round (not with --x0)' if falls else ''
-    notes.append(f'{told}, the first at x = {first:g} m{feet}{turned}')
-    return step, first, None, None, falls
-
-
-def samples(path, layout):
-    """Samples of all traces as float32, (traces, samples)."""
-    stride = 240 + layout.ns * layout.sample
-    mapped = np.memmap(path, dtype=np.uint8, mode='r', offset=layout.start, shape=(layout.traces, stride))
-    raw = np.ascontiguousarray(mapped[:, 240:])
-    kind = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1'}[layout.code]
-    values = raw.view(layout.order + kind)
-    with np.errstate(over='ignore', invalid='ignore'):  # what float32 cannot hold becomes infinite, and is refused
-        return _from_ibm(values) if layout.code == 1 else values.astype(np.float32)
-
-
-def _from_ibm(words):
-    """IBM hexadecimal floats: sign, exponent of 16 with excess 64, 24-bit fraction."""
-    words = words.astype(np.uint32)
-    fraction = (words & 0x00FFFFFF).astype(np.float64) / 2.0**24
-    exponent = ((words >> 24) & 0x7F).astype(np.int32) - 64
-    return (np.where(words >> 31, -1.0, 1.0) * np.ldexp(fraction, 4 * exponent)).astype(np.float32)
 
 
 def _raw(options):

@@ -35,7 +35,7 @@ def read_gathers(path: Path, records: Union[None, str, Iterable[int]] = None, co
     if positions not in ('used', 'asked'):
         fail(f"positions '{positions}': must be used or asked")
     if records is not None and not isinstance(records, str):
-        records = ','.join(str(int(record)) for record in records) or fail('no records are given: give numbers, or None for all')
+        records = ','.join(map(_number, records)) or fail('no records are given: give numbers, or None for all')
     file = Gathers(path)
     slots = file.slots(records)
     if component is None:
@@ -47,6 +47,15 @@ def read_gathers(path: Path, records: Union[None, str, Iterable[int]] = None, co
              + '; model the rest by repeating the job, or take only the finished shots with done_only=True')
     return (file.gather(slot, component, positions, check=not done_only) for slot in slots
             if not done_only or not file.fault(slot))
+
+
+def _number(record: int) -> str:
+    try:
+        if int(record) == record:
+            return str(int(record))
+    except (TypeError, ValueError, OverflowError):
+        pass
+    fail(f'shot record {record!r}: must be a whole number')
 
 
 def read_stream(path: Path, record: int, *, motion: Optional[str] = None, turn: bool = False,
@@ -68,7 +77,7 @@ def read_stream(path: Path, record: int, *, motion: Optional[str] = None, turn: 
     if motion is not None and motion not in seismograms.MOTIONS:
         fail(f"motion '{motion}': must be v, u, a or p")
     file = Gathers(path)
-    slots, _ = file.chosen(str(int(record)))
+    slots, _ = file.chosen(_number(record))
     a = SimpleNamespace(motion=motion, turn='zrt' if turn else None, reference=reference, x_azimuth=x_azimuth, y_left=y_left,
                         origin_time=origin_time, network=network, location=location,
                         stations=None if stations is None else os.fspath(stations), positions=positions)

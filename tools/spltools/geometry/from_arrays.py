@@ -64,7 +64,7 @@ def _places(what: str, values: Any) -> np.ndarray:
     """x, y, z [m], (n, 3)."""
     found = _numbers(what, values)
     if found.ndim != 2 or found.shape[1] not in (2, 3):
-        fail(f'{what}: the array is {" x ".join(map(str, found.shape)) or "a number"}; give rows of x, z or x, y, z [m]')
+        fail(f'{what}: the array has the shape {found.shape}; give rows of x, z or x, y, z [m]')
     if not np.isfinite(found).all():
         fail(f'{what}: row {int(np.argwhere(~np.isfinite(found))[0][0]) + 1} is not finite')
     if found.shape[1] == 2:

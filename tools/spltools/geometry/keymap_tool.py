@@ -313,7 +313,7 @@ def _segy(options):
         kind,
         options.unit,
         options.record_field,
-        [_position(text) for text in options.byte],
+        [segy_geometry.position(text, segy_geometry.FIELDS) for text in options.byte],
         options.source_depth,
         options.depth,
         options.first_x,
@@ -322,18 +322,6 @@ def _segy(options):
     )
     shots, notes = segy_geometry.read_geometry(options.file, settings)
     return _finish(options, shots, notes, f'trace headers of {os.path.basename(options.file)}', None if settings.made_up else '')
-
-
-def _position(text):
-    """'sx=201:4' -> ('sx', 201, 4)"""
-    name, _, place = text.partition('=')
-    first, _, length = place.partition(':')
-    if name not in segy_geometry.FIELDS:
-        fail(f"--byte {text}: unknown field '{name}'; known: {', '.join(segy_geometry.FIELDS)}")
-    length = length or str(segy_geometry.FIELDS[name][1])
-    if not (first.isascii() and first.isdigit()) or length not in ('2', '4') or not 1 <= int(first) <= 241 - int(length):
-        fail(f'--byte {text}: write FIELD=POS[:LEN] with POS 1..240 and LEN 2 or 4')
-    return name, int(first), int(length)
 
 
 def _finish(options, shots, notes, origin, crs, groups=None):

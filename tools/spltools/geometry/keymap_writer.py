@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from spltools.cli import check_output, fail, new_file
+from spltools.cli import check_output, fail, named, new_file
 from spltools.geometry import navigation
 from spltools.geometry.faults import Faults
 from spltools.geometry.mapline import short
@@ -55,17 +55,17 @@ def _sound(stack):
 
 def _tell_shots(shots, where, seen, faults):
     """The faults of each shot; `seen`: records of shots before."""
-    seen = set(seen)
+    seen, renumber = set(seen), named('--renumber', 'records=None')
     for shot in shots:
         if not 1 <= shot.record <= RECORD_MAX:
             faults.add(
                 where,
                 0,
-                f'record {shot.record} is out of range 1..{RECORD_MAX}; --renumber numbers shots 1, 2, ...',
+                f'record {shot.record} is out of range 1..{RECORD_MAX}; {renumber} numbers shots 1, 2, ...',
             )
         if shot.record in seen:
             faults.add(
-                where, 0, f'record {shot.record} comes more than once; --renumber numbers shots 1, 2, ...'
+                where, 0, f'record {shot.record} comes more than once; {renumber} numbers shots 1, 2, ...'
             )
         seen.add(shot.record)
         if len(shot.channel) == 0:
@@ -86,6 +86,16 @@ def _tell_shots(shots, where, seen, faults):
                 )
 
 
+def _as_word(name):
+    """The name of a file as a key-map reads it."""
+    if not re.search('[\\s=#"\']', name):
+        return name
+    quote = next((q for q in '"\'' if q not in name), None)
+    if quote is None or re.search('[\0-\x1f]', name):
+        fail(f'{name!r} cannot be named in a key-map, as it holds both kinds of quotes or a control character: choose another')
+    return quote + name + quote
+
+
 def write_map(path, shots, comments, overwrite=False, rule=None):
     """Writes the key-map, and NAME.receivers where shots have receivers of their own; with their navigation where there is a
     `rule`. Returns the paths."""
@@ -102,8 +112,7 @@ def write_map(path, shots, comments, overwrite=False, rule=None):
     with contextlib.ExitStack() as stack:       # both files, or none
         if len(paths) == 2:
             names = _write_lists(stack.enter_context(new_file(paths[1], overwrite)), shots, kind, rule)
-            quoted = os.path.basename(paths[1])
-            spread = f'lists "{quoted}"' if re.search(r'[\s=#]', quoted) else f'lists {quoted}'
+            spread = f'lists {_as_word(os.path.basename(paths[1]))}'
         with open(stack.enter_context(new_file(path, overwrite)), 'w', encoding='utf-8') as file:
             for line in comments:
                 file.write(f'# {line}'.rstrip() + '\n')

@@ -61,6 +61,18 @@ def file_options(verb):
     verb.add_argument('--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file')
 
 
+def position(text, fields):
+    """'sx=201:4' -> ('sx', 201, 4), for one of `fields`."""
+    name, _, place = text.partition('=')
+    first, _, length = place.partition(':')
+    if name not in fields:
+        fail(f"--byte {text}: unknown field '{name}'; known: {', '.join(fields)}")
+    length = length or str(fields[name][1])
+    if not (first.isascii() and first.isdigit()) or length not in ('2', '4') or not 1 <= int(first) <= 241 - int(length):
+        fail(f'--byte {text}: write FIELD=POS[:LEN] with POS 1..240 and LEN 2 or 4')
+    return name, int(first), int(length)
+
+
 def is_su(path, kind):
     """True where the file is SU: by the option, else by its name."""
     return kind == 'su' or (kind == 'auto' and path.lower().endswith('.su'))
