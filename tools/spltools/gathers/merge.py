@@ -26,10 +26,10 @@ def main(words):
     if len(a.files) < 2:
         cli.fail(f'there is one file, {a.files[0]}: give two or more to join')
     inputs = [slots.Input(path) for path in a.files]
-    slots.check_new(a.output, inputs)
     for one in inputs[1:]:
         check_same(inputs[0], one)
     output = join(a.output, inputs)
+    slots.check_new(output, inputs)
     slots.write([output])
     left = output.done.count(False)
     cli.say(f'{a.output}: {len(output.records)} shots of {len(inputs)} files, {len(output.records) - left} done, {left} to do')

@@ -27,8 +27,13 @@ def main(words):
     a = p.parse_args(words)
     one = slots.Input(a.file)
     outputs = [part(one, path, chosen) for path, chosen in parts(one, a)]
+    there = [output for output in outputs if output.made_before()]
+    if len(there) < len(outputs):                              # those that a call which was killed has made
+        for output in there:
+            cli.say(f'{output.path}: is there already, with these shots')
+        outputs = [output for output in outputs if output not in there]
     for output in outputs:
-        slots.check_new(output.path, [one])
+        slots.check_new(output, [one])
     slots.write(outputs)
     for output in outputs:
         left = output.done.count(False)
