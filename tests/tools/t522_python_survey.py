@@ -140,7 +140,7 @@ for words, sentence, action in (
         (['launcher', 'nosuchrun'], 'a launcher that is not there', lambda: spl.run(output='h.nc', ranks=2, launcher='nosuchrun', **job)),
         ('ranks = 0', 'no ranks', lambda: spl.run(output='h.nc', ranks=0, **job)),
         ('must be a number, a text', 'a parameter that is a function', lambda: spl.plan(fpeak=print)),
-        ('for 2 shots, of which there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
+        ('for 2 shots, and there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),
         ('whole numbers', 'channels of lists and numbers',
          lambda: spl.write_keymap('b.keymap', sources, spreads, channels=[[4, 3, 2, 1], 7, [1, 2, 3]])),

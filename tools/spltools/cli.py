@@ -65,6 +65,11 @@ def warn(sentence):
         warnings.warn(sentence, stacklevel=3)
 
 
+def counted(n, one, many='', form=''):
+    """'1 shot', '12 shots'; `many` where that is not `one` with an s."""
+    return f'{n:{form}} ' + (one if n == 1 else many or one + 's')
+
+
 def say(sentence=''):
     """Prints the answer to the user on stdout."""
     print(sentence)

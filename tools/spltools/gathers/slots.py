@@ -215,15 +215,18 @@ class Output:
         os.truncate(temporary, header.total)
 
     def made_before(self):
-        """True of an output of that name that has all these shots, and its journal: the tool was killed before it made the next one."""
+        """True of an output of that name that has all these shots, and its journal: a call made it that was killed before the
+        next one."""
         if not all(map(os.path.isfile, (self.path, self.path + '.journal'))):
             return False
         try:
             there = Input(self.path)
         except cli.Failure:
             return False
-        return there.file.attributes['fingerprint'] == self.attributes['fingerprint'] and list(there.file.record) == self.records and all(
-            slot in there.done and there.raw('checksum', slot) == c[0].raw('checksum', c[1]) for slot, c in enumerate(self.chosen) if c)
+        if there.file.attributes['fingerprint'] != self.attributes['fingerprint'] or list(there.file.record) != self.records:
+            return False
+        return all(slot in there.done and there.raw('checksum', slot) == c[0].raw('checksum', c[1])
+                   for slot, c in enumerate(self.chosen) if c)
 
     # --- the journal ---
 
@@ -234,9 +237,9 @@ class Output:
         if not os.path.isfile(path) or os.path.islink(path):
             return False
         there = Standing(self.path)
-        tells = {(e.event, e.record) for e in there.events}
-        return not there.damage and there.fingerprint == self.attributes['fingerprint'] and len(there.runs) == 1 and there.runs[0].program is None \
-            and tells == {('done', record) for record, done in zip(self.records, self.done) if done}
+        if there.damage or there.fingerprint != self.attributes['fingerprint'] or [run.program for run in there.runs] != [None]:
+            return False
+        return {(e.event, e.record) for e in there.events} == {('done', r) for r, done in zip(self.records, self.done) if done}
 
     def journal(self):
         """The lines of a journal as one run would have left it."""

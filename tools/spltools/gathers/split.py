@@ -37,7 +37,7 @@ def main(words):
     slots.write(outputs)
     for output in outputs:
         left = output.done.count(False)
-        cli.say(f'{output.path}: {len(output.records)} shots, {len(output.records) - left} done, {left} to do')
+        cli.say(f'{output.path}: {cli.counted(len(output.records), "shot")}, {len(output.records) - left} done, {left} to do')
 
 
 def parts(one, a):
@@ -47,7 +47,7 @@ def parts(one, a):
         if not os.path.basename(a.output).strip('.'):
             cli.fail(f"'{a.output}' is no name of a file; give one, such as part.nc, which becomes part1.nc ...")
         if a.parts > len(every):
-            cli.fail(f'--parts {a.parts}: {one.path} has {len(every)} shots')
+            cli.fail(f'--parts {a.parts}: {one.path} has {cli.counted(len(every), "shot")}')
         stem, ending = os.path.splitext(a.output)
         return [(f'{stem}{i + 1}{ending}', list(map(int, some))) for i, some in enumerate(np.array_split(every, a.parts))]
     chosen = one.file.slots(a.records or a.without)
@@ -64,5 +64,6 @@ def part(one, path, chosen):
     output.name(slots.keymap_hash(output.chosen, records))
     output.attributes['split_from'] = one.file.attributes['fingerprint']
     output.attributes['split_shots'] = np.array([float(one.file.nshots)])
-    output.tell(f'{len(records)} of {one.file.nshots} shots, split from a file of {one.file.attributes.get("source")}')
+    output.tell(f'{len(records)} of {cli.counted(one.file.nshots, "shot")}, '
+                f'split from a file of {one.file.attributes.get("source")}')
     return output

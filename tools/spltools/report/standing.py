@@ -37,12 +37,13 @@ class Run:
 
 
 class Standing:
-    """fingerprint of the job; events, those of shots; runs; parked {record: why}; running; damage: what is wrong with the journal, ''
-    if nothing."""
+    """fingerprint of the job; events, those of shots; runs; parked {record: why}; running; damage: what is wrong with the
+    journal, '' if nothing."""
 
     def __init__(self, output):
         self.path = output + '.journal'
-        self.events, self.runs, self.damage, self.total, self.fingerprint = [], [], '', None, None
+        self.events, self.runs, self.damage = [], [], ''
+        self.total = self.fingerprint = None
         try:
             with open(self.path, 'rb') as f:
                 lines = f.read().split(b'\n')[:-1]         # a last line without its end is being written
