@@ -217,6 +217,8 @@ class Output:
     def made_before(self):
         """True of an output of that name that has all these shots, and its journal: a call made it that was killed before the
         next one."""
+        for path in (self.path, self.path + '.journal'):
+            cli.remove_halves(path)
         if not all(map(os.path.isfile, (self.path, self.path + '.journal'))):
             return False
         try:
