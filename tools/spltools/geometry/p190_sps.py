@@ -317,7 +317,8 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
         fail(f'{relation_file}: no relation records (X in column 1): is this the relation file?')
     notes = [f'SPS revision {revision}: {counted(len(sources), "source point")}, {counted(len(receivers), "receiver point")}']
     if unused:
-        notes.append(f'left out, without a relation record: {counted(unused, "source point")}')
+        notes.append(counted(unused, 'source point has no relation record and is left out',
+                             'source points have no relation record and are left out'))
     notes.append(
         'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
     )
