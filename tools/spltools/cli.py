@@ -307,7 +307,7 @@ def _started(pid):
 
 
 def _machine():
-    """The running system and the process space in it, within which numbers of processes mean something; '' where that is unknown."""
+    """The running system and the process space in it, within which numbers of processes tell; '' where that is unknown."""
     try:
         with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
             return f'{zlib.crc32((file.read() + os.readlink("/proc/self/ns/pid")).encode()):08x}'
