@@ -4,7 +4,7 @@ module lock_c
   implicit none
   private
   public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_kill, lock_break, lock_keep, lock_lost, lock_tell, &
-            lock_release
+            lock_release, lock_sweep
 
   interface
     !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
@@ -54,6 +54,13 @@ module lock_c
       implicit none
       character(kind=c_char), intent(in) :: text(*)
     end function lock_kill
+
+    !> Removes the files that dead owners of the lock at `path`, which is held, have left beside it.
+    subroutine lock_sweep(path) bind(c)
+      import :: c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end subroutine lock_sweep
 
     !> Takes the lock with this text away from its owner, who is gone. One that somebody took meanwhile stays. Of several that do it
     !> at once one does; the others wait until it has, half a minute at most.

@@ -195,14 +195,19 @@ static int put_file(const char *path, const char *token, const char *line) {
     if (asprintf(&own, "%s.%s", path, token) < 0)
         return ENOMEM;
     int reason = write_new(own, line);
-    if (!reason) {
+    for (int tries = 0; !reason && tries < 3; tries++) {
         struct stat st;
         reason = link(own, path) ? errno : 0;
+        if (reason == ENOENT && access(own, F_OK)) { /* taken for one left over, empty as it was (lock_leftovers.c) */
+            reason = write_new(own, line);
+            continue;
+        }
         if (reason && !stat(own, &st) && st.st_nlink == 2)
             reason = 0; /* the answer of a network file system was lost, the link is there */
         unlink(own);
         if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) /* no links here */
             reason = write_new(path, line);
+        break;
     }
     free(own);
     return reason;

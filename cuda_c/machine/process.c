@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "counts.h"
 #include "iface.h"
 #include "process.h"
 
@@ -50,6 +52,8 @@ struct sibling {
 static struct { /* of the thread that watches; there is one at a time */
     struct sibling *all;
     size_t n;
+    int here;     /* ranks of this job that the launcher has on this machine now, this one too */
+    double fewer; /* since when these are fewer than it should have [s], 0 = they are not */
 } known;
 
 static pthread_mutex_t one_watcher = PTHREAD_MUTEX_INITIALIZER;
@@ -85,10 +89,13 @@ static int same_job(long pid) {
 
 static void meet(long pid) {
     unsigned long long ticks;
+    int met = pid == getpid();
     for (size_t i = 0; i < known.n; i++)
-        if (known.all[i].pid == pid)
-            return;
-    if (pid == getpid() || process_started(pid, &ticks) != 1 || !same_program(pid) || !same_job(pid))
+        met |= known.all[i].pid == pid;
+    if (!met && (process_started(pid, &ticks) != 1 || !same_job(pid)))
+        return;
+    known.here++;
+    if (met || !same_program(pid))
         return;
     struct sibling *more = realloc(known.all, (known.n + 1) * sizeof *more);
     if (!more)
@@ -101,6 +108,7 @@ static void meet(long pid) {
 static void look_around(void) {
     char pattern[PATH];
     glob_t lists = {0};
+    known.here = 0;
     snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)getppid());
     if (!glob(pattern, GLOB_NOSORT, NULL, &lists))
         for (size_t i = 0; i < lists.gl_pathc; i++) {
@@ -112,6 +120,21 @@ static void look_around(void) {
                 fclose(f);
         }
     globfree(&lists);
+}
+
+/* True if Open MPI's launcher has lacked ranks here for so long that it cannot still be starting them: one was gone
+ * before it was seen. What stands between it and a rank, as a shell does, has the name of the job too: children of that
+ * are not counted. */
+static int lacks_ranks(void) {
+    const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    double now = host_seconds();
+    long should = 0;
+    count_read(word ? word : "", 1, INT_MAX, NULL, &should);
+    if (!getenv("PMIX_NAMESPACE") || !known.here || known.here >= should || same_job(getppid()))
+        known.fewer = 0;
+    else if (!known.fewer)
+        known.fewer = now;
+    return known.fewer > 0 && now - known.fewer >= 2 * patience;
 }
 
 /* The number of one that has been gone for longer than the patience, 0 if there is none. */
@@ -130,19 +153,22 @@ static long long_gone(void) {
 }
 
 static void *watch(void *begun) {
-    char words[200];
+    char words[200], who[32] = "";
     long gone = 0;
     pthread_mutex_lock(&one_watcher);
+    known.fewer = 0;
     while (!gone && turn == (int)(long)begun) {
         look_around();
         gone = long_gone();
+        if (gone)
+            snprintf(who, sizeof who, "process %ld, ", gone);
+        gone = gone || lacks_ranks();
         host_nap(look_every);
     }
-    snprintf(
-        words, sizeof words,
-        "error: process %ld, a rank on this machine, has ended before the ranks had found each other; run the same "
-        "command again",
-        gone);
+    snprintf(words, sizeof words,
+             "error: %sa rank on this machine%s has ended before the ranks had found each other; run the same command "
+             "again",
+             who, *who ? "," : "");
     pthread_mutex_lock(&verdict);
     if (gone && turn == (int)(long)begun)
         host_alarm(1, end_status, words);

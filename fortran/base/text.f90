@@ -4,7 +4,7 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, Counted, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -116,6 +116,18 @@ contains
     if (s(q:q) == '.') q = q - 1
     t = s(:q)//'e'//StrInt(e)
   end function TrimExponent
+
+  !> '1 shot', '12 shots'; `many` where that is not `one` with an s.
+  pure function Counted(n, one, many) result(s)
+    integer, intent(in) :: n
+    character(*), intent(in) :: one
+    character(*), intent(in), optional :: many
+    character(:), allocatable :: s
+    s = one//'s'
+    if (present(many)) s = many
+    if (n == 1) s = one
+    s = Str(n)//' '//s
+  end function Counted
 
   pure function Lower(s) result(t)
     character(*), intent(in) :: s

@@ -10,7 +10,7 @@ module model_window_m
   use regrid_axis_m, only: axis_t, RegridAxis
   use regrid_m, only: BetweenSamples, PlacesBetween, Regrid, RegridDensity, RegridEffective, RegridModulus, ring
   use shot_m, only: shot_t
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
@@ -336,7 +336,7 @@ contains
         n = n + 1
         if (n == 1) problems = problems//'; receiver '//Str(j)//' of '//Str(size(shot%rx))//' '//why
       end do
-      if (n > 1) problems = problems//' (and '//Str(n - 1)//' more receivers)'
+      if (n > 1) problems = problems//' (and '//Counted(n - 1, 'more receiver')//')'
     end if
     if (problems == '') return
     cure = ''

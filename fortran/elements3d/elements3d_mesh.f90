@@ -24,7 +24,7 @@ submodule(elements3d_m) elements3d_mesh
   use mesh_of_layers_m, only: MeshOfLayers
   use model3d_m, only: model3d_t
   use path_c, only: path_output
-  use text_m, only: CString
+  use text_m, only: Counted, CString
   implicit none
 
   integer, parameter :: many = 500000                !< elements that take some seconds until the first words on them
@@ -83,8 +83,8 @@ contains
     if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
-    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
-                   ' block(s)'
+    self%sources = made//', '//Counted(self%elements%n, 'element')//' of '//Str(mesh%per)//' nodes in '// &
+                   Counted(size(mesh%blocks), 'block')
     if (job%materials /= '') self%sources = self%sources//'; materials '//job%materials
     if (any(from /= from_table)) self%sources = self%sources//'; '//earth%sources
     call BlocksOf(mesh, part, self%blocks)

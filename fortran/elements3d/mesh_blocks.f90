@@ -5,7 +5,7 @@ module mesh_blocks_m
   use kinds_m, only: dp
   use materials_m, only: material_slowest
   use mesh_m, only: mesh_t
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   implicit none
   private
   public :: block_t, BlocksOf, BlockRows, ShapeOf
@@ -92,7 +92,7 @@ contains
     do b = 1, size(blocks)
       associate (a => blocks(b))
         rows = rows//merge('block      ', '           ', b == 1)//a%name//': '// &
-               Str(a%elements)//' elements, edges '//Str(a%shortest, 4)//' .. '//Str(a%longest, 4)//' m, worst shape '// &
+               Counted(a%elements, 'element')//', edges '//Str(a%shortest, 4)//' .. '//Str(a%longest, 4)//' m, worst shape '// &
                Str(a%shape, 2)//' of 1, '
         if (a%v > 0) then
           rows = rows//Str(degree*a%v/(fmax*a%longest), 3)//' points per wavelength at '//Str(fmax, 4)//' Hz'

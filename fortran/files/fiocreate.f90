@@ -9,7 +9,7 @@ module fiocreate_m
   use iso_c_binding, only: c_associated, c_null_char, c_ptr
   use kinds_m, only: dp, i8
   use gather_header_m, only: gather_header_t
-  use text_m, only: CString, Str
+  use text_m, only: Counted, CString, Str
   implicit none
   private
   public :: FioCreate, FioBytes
@@ -69,7 +69,7 @@ contains
       return
     end if
     call Components(header%components, variable, n, error)
-    shape = Str(size(header%record))//' shots x '//Str(header%nrec_max)//' receivers x '//Str(header%nt)//' samples'
+    shape = Counted(size(header%record), 'shot')//' x '//Counted(header%nrec_max, 'receiver')//' x '//Str(header%nt)//' samples'
     if (size(header%record) < 1 .or. header%nrec_max < 1 .or. header%nt < 1 .or. .not. header%dt_out > 0) then
       call Fail(error, 'a file of gathers of '//shape//' at '//Str(header%dt_out)//' s is empty: all four must be above 0')
       return

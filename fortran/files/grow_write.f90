@@ -12,7 +12,7 @@ submodule(grow_m) grow_write
   use path_c, only: path_file_by_link, path_kind
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotsDrop
-  use text_m, only: CString
+  use text_m, only: Counted, CString
   use version_m, only: VersionText
   implicit none
 
@@ -77,7 +77,7 @@ contains
       history = FioAttribute(old, 'history')
       if (history /= '') history = history//new_line('a')
       history = history//ClockText(ClockSeconds())//' '//VersionText()//': grown from '//Str(old%nshots)//' to '// &
-                Str(size(head%record))//' shots, '//Str(growth%kept)//' finished ones taken over, by '//by
+                Counted(size(head%record), 'shot')//', '//Str(growth%kept)//' finished ones taken over, by '//by
       call head%add('grown', old%grown + 1)
       call head%add('grown_from', growth%journal%fingerprint)
       call head%add('history', history)
@@ -143,8 +143,8 @@ contains
         if (entry == 0) cycle
         if (journal%entry(entry)%status == journal_done .and. status(i) == fio_done) kept = kept + 1
       end do
-      note = 'from '//Str(journal%nshots)//' to '//Str(old%nshots)//' shots on '//ClockText(ClockSeconds())//', '//Str(kept)// &
-             ' finished ones taken over'
+      note = 'from '//Str(journal%nshots)//' to '//Counted(old%nshots, 'shot')//' on '// &
+             ClockText(ClockSeconds())//', '//Str(kept)//' finished ones taken over'
       call FileWrite(SidePath(path, 'journal'), JournalGrown(journal, growth%text, FioAttribute(old, 'fingerprint'), old%record, &
                                                              status == fio_done, checksum, host, note), error)
     end associate

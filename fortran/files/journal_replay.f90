@@ -3,7 +3,7 @@ submodule(journal_m) journal_replay
   use error_m, only: AddContext
   use journal_line_m, only: event_deal, event_done, event_grow, event_kept, event_lost, event_parked, event_resume, event_start, &
                             event_stop, event_todo, event_verified, line_text, LineTime, longest_note
-  use text_m, only: ToInt
+  use text_m, only: Counted, ToInt
   implicit none
 
 contains
@@ -215,7 +215,8 @@ contains
       call Fail(error, "journal '"//journal%path//"' belongs to another job (its fingerprint is '"//journal%fingerprint// &
         "', this job's '"//fingerprint//"'): repeat the job that made it, set overwrite=y to start anew, or choose another output")
     else if (journal%nshots /= journal%n) then
-      call Fail(error, "journal '"//journal%path//"' is of "//Str(journal%nshots)//' shots, this job has '//Str(journal%n)// &
+      call Fail(error, "journal '"//journal%path//"' is of "//Counted(journal%nshots, 'shot')// &
+                ', this job has '//Str(journal%n)// &
         ': set overwrite=y to start anew, or choose another output')
     end if
   end subroutine CheckJob

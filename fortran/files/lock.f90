@@ -9,7 +9,8 @@ module lock_m
   use host_c, only: host_nap, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_int, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp
-  use lock_c, only: lock_age, lock_alive, lock_break, lock_keep, lock_lost, lock_read, lock_release, lock_tell, lock_try
+  use lock_c, only: lock_age, lock_alive, lock_break, lock_keep, lock_lost, lock_read, lock_release, lock_sweep, lock_tell, &
+                    lock_try
   use log_m, only: LogInfo
   use text_m, only: CString, Str
   implicit none
@@ -73,6 +74,7 @@ contains
       call FailFromC(lock_break(CString(path), CString(text)), error)
       if (allocated(error)) return
     end do
+    call lock_sweep(CString(path))
     lock%looked = host_seconds()
     call FailFromC(lock_keep(lock%handle, lock%beat), error)
     if (allocated(error)) call LockRelease(lock)

@@ -45,8 +45,16 @@ contains
     logical, intent(in) :: overwrite
     type(problems_t), intent(inout) :: problems
     logical :: known
+    integer :: kind
     known = .true.
-    if (path_kind(CString(output)) == path_nothing) return
+    kind = path_kind(CString(output))
+    if (kind == path_nothing) return
+    if (kind == path_loose_link .or. (kind == path_file_by_link .and. overwrite)) then
+      call ProblemAdd(problems, "'"//output//"' is a link"//trim(merge(' that leads nowhere                              ', &
+        ', in whose place overwrite=y would put a new file', kind == path_loose_link))// &
+                      ': give the output by the name of the file itself')
+      return
+    end if
     if (.not. FileExists(SidePath(output, 'journal'))) then
       known = FioKnown(output)
     else if (overwrite) then

@@ -10,7 +10,7 @@ submodule(store_m) store_open
   use parameter_changes_m, only: Changes
   use problems_m, only: problems_t, ProblemsRaise
   use snapshots_m, only: FioSnapshotsRemove
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   implicit none
 
 contains
@@ -79,8 +79,8 @@ contains
       call FioOpen(store%fio, path, error, header%fingerprint)
       call CompareNavigation(store%fio, header%navigation, error)
     else if (store%journal%done > 0) then
-      call Fail(error, "the journal '"//log//"' tells of "//Str(store%journal%done)//" finished shots, but the output '"//path// &
-                "' is gone: put it back, or set overwrite=y to start anew")
+      call Fail(error, "the journal '"//log//"' tells of "//Counted(store%journal%done, 'finished shot')// &
+                ", but the output '"//path//"' is gone: put it back, or set overwrite=y to start anew")
     else
       call FioCreate(store%fio, path, header, .false., error)
       made = FileExists(path)
@@ -90,8 +90,9 @@ contains
     call CompareStatus(store, error)
     call Redo(store, error)
     call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, note, error)
-    if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
-                                                                  Str(count(store%unread))//' of them are read and verified')
+    if (any(store%done) .and. .not. allocated(error)) call LogInfo(Counted(count(store%done), 'shot is', 'shots are')// &
+                                                                   ' done already; '//Str(count(store%unread))// &
+                                                                   ' of them are read and verified')
   end subroutine OpenBoth
 
   !> One file has one navigation, which grow.f90 has seen to where there is a key-map. An output from before there was any goes on

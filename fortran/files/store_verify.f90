@@ -6,7 +6,7 @@ submodule(store_m) store_verify
   use host_c, only: host_seconds
   use log_m, only: LogInfo, LogWarn
   use snapshots_m, only: FioSnapshotsDrop
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   implicit none
 
   integer, parameter :: MANY = 256              !< slots that are verified at once, of so many samples
@@ -56,8 +56,9 @@ contains
       store%unread(slot) = .false.
       n = n + 1
     end do
-    if (n > 0) call LogInfo(Str(n)//' finished shots are modelled again, as the key-map says')
-    if (before > 0) call LogInfo(Str(before)//' shots were modelled again already as often as the key-map says redo, the first '// &
+    if (n > 0) call LogInfo(Counted(n, 'finished shot is', 'finished shots are')//' modelled again, as the key-map says')
+    if (before > 0) call LogInfo(Counted(before, 'shot was', 'shots were')// &
+                                 ' modelled again already as often as the key-map says redo, the first '// &
                                  'of them '//Str(first)//": another line 'redo "//Str(first)//"' models that one once more")
     store%next = 1
     store%next = FirstUnread(store)
@@ -141,7 +142,7 @@ contains
     store%reading = store%reading + host_seconds() - start
     if (allocated(error) .or. .not. StoreVerified(store)) return
     call JournalAppend(store%journal, 'verified', 0, 0, 0, store%host, store%reading, '', error)
-    call LogInfo(Str(store%read)//' finished shots verified by checksum')
+    call LogInfo(Counted(store%read, 'finished shot')//' verified by checksum')
     store%read = 0
   end procedure StoreVerify
 

@@ -22,7 +22,7 @@ module master_receive_m
   use snapshots_m, only: FioSnapshotPath, FioSnapshots
   use store_m, only: StoreLost
   use gather_header_m, only: gather_header_t
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   use progress_m, only: ProgressDone, ProgressLost
   use window_m, only: box_t, window_t, WindowClip
   implicit none
@@ -183,7 +183,7 @@ contains
     call StoreLost(self%store, slot, parked, self%scheduler%attempts(slot), worker, self%progress%host(worker), message%text, error)
     if (allocated(error)) call MasterOutputFails(self, error)
     if (parked) then
-      call LogError(where//'; parked after '//Str(self%scheduler%attempts(slot))//' attempts')
+      call LogError(where//'; parked after '//Counted(self%scheduler%attempts(slot), 'attempt'))
     else
       call LogWarn(where//'; it is dealt again')
     end if

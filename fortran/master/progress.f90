@@ -3,7 +3,7 @@ module progress_m
   use host_c, only: host_seconds, host_terminal
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogProgress
-  use text_m, only: Str
+  use text_m, only: Counted, Str
   implicit none
   private
   public :: progress_t, ProgressNew, ProgressReady, ProgressDeal, ProgressPut, ProgressDone, ProgressUndone, ProgressLost
@@ -193,7 +193,7 @@ contains
       end associate
       call LogInfo(trim(line))
     end do
-    call LogInfo('  '//Str(progress%done)//' shots in '//Clock(3600*hours)//', '//Str(progress%done/hours, 4)//' shots/h')
+    call LogInfo('  '//Counted(progress%done, 'shot')//' in '//Clock(3600*hours)//', '//Str(progress%done/hours, 4)//' shots/h')
   end subroutine ProgressSummary
 
   !> Seconds as h:mm:ss.

@@ -24,7 +24,7 @@ module plan_m
   use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveyHeader, SurveyWindow
   use gather_header_m, only: gather_header_t
   use parameter_table_m, only: SplitList
-  use text_m, only: FString, NextLine, Str
+  use text_m, only: Counted, FString, NextLine, Str
   use progress_m, only: Clock
   use window_m, only: window_t
   implicit none
@@ -127,7 +127,7 @@ contains
     type(span_t), intent(in) :: span
     associate (k => survey%keymap)
       call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
-               Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
+               Counted(k%nrec_max, 'receiver')//' each, '//Str(span%receivers/k%n, 4)//' on average')
     end associate
     if (.not. survey%physics%endless) &
       call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &

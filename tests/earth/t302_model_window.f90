@@ -481,7 +481,7 @@ contains
     shot%sz = 0
     call Refused('would radiate nothing', 'a source on the free surface')
     shot%rx(2:) = [2000.0_dp, 3000.0_dp]
-    call Refused('receiver 2 of 3 at x = 2000 m lies beside the model, x = -500 .. 1500 m (and 1 more receivers)', &
+    call Refused('receiver 2 of 3 at x = 2000 m lies beside the model, x = -500 .. 1500 m (and 1 more receiver)', &
       'receivers beside the model')
     shot%rz(1) = -0.5_dp
     call Refused('receiver 1 of 3 at z = -0.5 m lies above', 'a receiver in the air')

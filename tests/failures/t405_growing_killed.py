@@ -68,7 +68,6 @@ while n < 5000:
         Path("line.keymap").write_text(after)
     r = run("par=job.par", f"output={name}")
     left = {p.name for p in Path(".").glob(name + "*")} - {name + end for end in ("", ".journal", ".log", ".par")}
-    left = {p for p in left if ".lock." not in p}
     if not kept or first.returncode != -9 or r.returncode != 0 or differences("whole.nc", name) or "modelled again" in r.stderr \
             or {101, 102, 103} & set(dealt(name)[3:]) or left:
         wrong.append((n, twice, back, kept, first.returncode, r.returncode, left, r.stderr.strip()[-200:]))

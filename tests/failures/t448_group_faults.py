@@ -170,6 +170,34 @@ def lose(folder):
         p.unlink()
 
 
+def cut(folder):
+    """The newest part of a rank ends early, the one before is of one rank alone."""
+    new, old = sorted(folder.glob("*.2of2.*.state"), key=step_of, reverse=True)
+    os.truncate(new, new.stat().st_size // 2)
+    old.unlink()
+
+
+def swap(folder):
+    """Two ranks have each other's parts."""
+    for turn in "ab":
+        one, two = (folder / f"shot11.{rank}of2.{turn}.state" for rank in (1, 2))
+        one.rename(folder / "away")
+        two.rename(one)
+        (folder / "away").rename(two)
+
+
+def mix(folder):
+    """A rank has its older part under both names."""
+    new, old = sorted(folder.glob("*.2of2.*.state"), key=step_of, reverse=True)
+    shutil.copy(old, new)
+
+
+def edit(folder):
+    """The number of the step was changed by hand in a rank's newest part."""
+    path = max(folder.glob("*.1of2.*.state"), key=step_of)
+    path.write_bytes(re.sub(rb"\nstep (\d)", rb"\nstep 9", path.read_bytes(), count=1))
+
+
 def rename(folder):
     """States of one rank, and a group that models the shot."""
     for p in folder.glob("*.state"):
@@ -191,6 +219,10 @@ def single(folder):
 with_states(nothing, f"goes on after step {steps[0][1]}", *GROUP)
 with_states(flip, f"goes on after step {steps[0][0]}.*damaged")
 with_states(lose, "begins at the first step: its state lacks the part of a rank")
+with_states(cut, "begins at the first step")
+with_states(swap, "begins at the first step: its state was made with another grid, or another cut of it")
+with_states(mix, f"goes on after step {steps[0][0]}")
+with_states(edit, f"goes on after step {steps[0][0]}")
 with_states(rename, "its state was made by one rank, and a group of 2 ranks models it now")
 with_states(other_cut, "begins at the first step: its state was made with another grid, or another cut of it", *GROUP, "decomposition=2x1x1")
 with_states(single, "its state was made by a group of 2 ranks, and one rank models it now", OFTEN, ranks=1)

@@ -14,8 +14,9 @@ from minisurvey import PROGRAM, differences, make, run
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Two minutes are too long for a test: forty seconds of the alarm pass in one, but where PATIENT. And rank DIE_RANK dies at its barrier
-# number DIE_AT, before it enters it or just after; or as it starts MPI, half a second after it came (DIE_YOUNG).
+# Two minutes are too long for a test: forty seconds of the alarm pass in one, or HASTE, but where PATIENT. And rank DIE_RANK dies at its barrier
+# number DIE_AT, before it enters it or just after; or as it starts MPI, so many microseconds after it came (DIE_YOUNG), and the others come
+# so much later (COME_LATE).
 with open("haste.c", "w") as f:
     f.write(r"""
 #define _GNU_SOURCE
@@ -23,15 +24,20 @@ with open("haste.c", "w") as f:
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
+static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) : -1; }
 unsigned alarm(unsigned n) {
     unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, "alarm");
-    return real(getenv("PATIENT") ? n : (n + 39) / 40);
+    int by = number("HASTE") > 0 ? number("HASTE") : 40;
+    return real(getenv("PATIENT") ? n : (n + by - 1) / by);
 }
-static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) : -1; }
+__attribute__((constructor)) static void come(void) {
+    if (getenv("COME_LATE") && getenv("OMPI_COMM_WORLD_RANK") && number("OMPI_COMM_WORLD_RANK") != number("DIE_RANK"))
+        usleep(number("COME_LATE"));
+}
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*real)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))dlsym(RTLD_NEXT, "PMPI_Init_thread");
     if (getenv("DIE_YOUNG") && number("OMPI_COMM_WORLD_RANK") == number("DIE_RANK")) {
-        usleep(500000);
+        usleep(number("DIE_YOUNG"));
         raise(SIGKILL);
     }
     return real(argc, argv, required, provided);
@@ -66,16 +72,18 @@ claim("the ranks did not find each other" in said, "and says: " + next((s for s 
 claim(not os.path.exists("out.nc.lock") and not os.path.exists("out.nc"), "and has touched nothing")
 
 # The others are inside MPI's start then; if the launcher lets them live, they know of each other by the system alone.
-for rank in (0, 2):
+for rank, late in ((0, 0), (2, 0), (1, 1)):
     begin = time.monotonic()
     job = Job(output=f"young{rank}.nc", ranks=4, options=RECOVERY, machine={},
-              env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "1", "PATIENT": "1"})
-    wait_until(lambda: len(ranks_here(job.output)) == 4, 30, job.process)
+              env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "1" if late else "500000",
+                   "COME_LATE": str(800000 * late), "PATIENT": "1"})
+    wait_until(lambda: len(ranks_here(job.output)) >= 3 + (not late), 30, job.process)
     ended = wait_until(lambda: not ranks_here(job.output), 60)
     took = time.monotonic() - begin
     job.end(10)
     claim(ended and "has ended before the ranks had found each other" in job.said(),
-          f"rank {rank} dies as it starts MPI: the others end after {took:.0f} s, not by the alarm of two minutes: {line_with('error', job.said())}")
+          f"rank {rank} dies as it starts MPI{', before any other has seen it' * late}: the others end after {took:.0f} s, not by the alarm of two "
+          f"minutes: {line_with('error', job.said())}")
 
 # --- killed at any moment of the first second, where the launcher lets the others live ---------------------------------------
 
@@ -111,7 +119,7 @@ claim(not wrong, f"run again: always the undisturbed file {wrong[:2] if wrong el
 def dies(rank, barrier, inside):
     """True if the ranks ended by themselves; true if this one died; the shots that are done; seconds until they had ended."""
     begin = time.monotonic()
-    env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside)}
+    env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside), "HASTE": "10"}
     job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)
     came, hung = False, True
     while job.process.poll() is None and hung and time.monotonic() < begin + 300:

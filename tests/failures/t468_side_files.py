@@ -209,6 +209,23 @@ for name, content in (("o", b""), ("o", kept["o"][:3000]), ("o.journal", b""), (
     claim(r.returncode == 0, f"{name} damaged to {len(content)} bytes, {content[:4]!r}: overwrite=y starts anew, exit status {r.returncode} "
           f"{r.stderr[-200:] if r.returncode else ''}")
 
+# --- an output by a link ---------------------------------------------------------------------------------------------------
+
+exchanged("o.par", kept["o.par"])
+Path("far").mkdir()
+os.rename("o", "far/o")
+os.symlink("far/o", "o")
+before = Path("far/o").read_bytes()
+r = run("par=job.par", "output=o")
+claim(r.returncode == 0 and "3 shots are done already" in r.stderr, f"it goes on where it is: exit status {r.returncode}")
+r = run("par=job.par", "output=o", "overwrite=y")
+claim(r.returncode == 1 and "'o' is a link, in whose place overwrite=y would put a new file" in r.stderr and os.path.islink("o")
+      and Path("far/o").read_bytes() == before, f"overwrite=y does not put a file in place of the link: {r.stderr.strip()}")
+os.symlink("far/none", "loose")
+r = run("par=job.par", "output=loose")
+claim(r.returncode == 1 and "'loose' is a link that leads nowhere" in r.stderr, f"an output that would be made by a link: {r.stderr.strip()}")
+os.remove("o")
+
 # --- what runs wrote themselves -------------------------------------------------------------------------------------------
 
 exchanged("o.log", kept["o.log"])

@@ -23,6 +23,7 @@ program t332_lock
     call TakenAway()
     call Unwritable()
     call Race()
+    call Left()
     call Done()
   end if
 
@@ -184,6 +185,45 @@ contains
     call Claim(2*n == len(text) .and. n == 8, 'each had it alone: '//text)
     call Claim(.not. FileExists(path), 'nothing stays')
   end subroutine Race
+
+  !> What a killed process leaves while it makes or takes a lock goes with the next one; a living one's and what is no lock's stays.
+  subroutine Left()
+    type(lock_t) :: one
+    character(*), parameter :: token = '.0123456789abcdef', gone(*) = [character(40) :: token, token//'.dead', '.unreadable.dead', &
+                                                                       token//'.old', token//'.dead'//token, '.f'//token(3:)//'.dead']
+    character(*), parameter :: stays(*) = [character(40) :: '.notes', token//'0', token//'.dead.par', '.old', '.f'//token(3:)]
+    character(:), allocatable :: text
+    integer :: status, i
+    logical :: removed, kept
+    call execute_command_line("'"//trim(self)//"' die > /dev/null", exitstat=status)
+    call FileText(path, text, error)
+    call execute_command_line('rm '//path)
+    do i = 1, size(gone)
+      call Write(path//gone(i), merge(text, repeat(' ', len(text)), i < size(gone)))
+    end do
+    do i = 1, size(stays) - 1
+      call Write(path//trim(stays(i)), text)
+    end do
+    call LockTake(one, path, what, error, every)
+    call FileText(path, text, error)
+    call Write(path//trim(stays(size(stays))), text)
+    call LockRelease(one)
+    call LockTake(one, './'//path, what, error, every)
+    call ClaimFine(error, 'a lock beside what dead processes have left is taken')
+    removed = .not. any([(FileExists(path//trim(gone(i))), i=1, size(gone))])
+    kept = all([(FileExists(path//trim(stays(i))), i=1, size(stays))])
+    call Claim(removed, 'what they left is gone')
+    call Claim(kept, 'what is of a living one, or has another name, stays')
+    call LockRelease(one)
+  end subroutine Left
+
+  subroutine Write(name, text)
+    character(*), intent(in) :: name, text
+    integer :: unit
+    open (newunit=unit, file=trim(name), access='stream', form='unformatted', status='replace')
+    write (unit) trim(text)
+    close (unit)
+  end subroutine Write
 
   !> 'die': takes the lock and is killed. 'race': tries until it has it, and says so in the ledger.
   subroutine Racer()

@@ -135,7 +135,7 @@ def again(**change):
 
 
 r = again()
-claim(r.returncode == 0 and "1 shots in" in r.stdout + r.stderr, f"a fault needs no fpeak below its fmax {r.stderr[-200:]}")
+claim(r.returncode == 0 and "1 shot in" in r.stdout + r.stderr, f"a fault needs no fpeak below its fmax {r.stderr[-200:]}")
 for change in (dict(z=0.01), dict(t0=0.02), dict(dt=0.099), dict(rate="0 0 10 0")):
     r = again(**change)
     claim(r.returncode == 1 and "other here: parameters (all as before: then a wavelet or fault file" in r.stderr,

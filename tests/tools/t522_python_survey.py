@@ -149,7 +149,7 @@ for words, sentence, action in (
          lambda: spl.write_keymap('b.keymap', sources, spreads, records=[1, 1, 2])),
         ('both kinds of quotes', 'a name that cannot be quoted', lambda: spl.write_keymap('b\'s "k.keymap', sources, spreads)),
         ('must be a number, a text', 'a parameter that is a function', lambda: spl.plan(fpeak=print)),
-        ('for 2 shots, of which there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
+        ('for 2 shots, and there are 3', 'receivers of two of three shots', lambda: spl.write_keymap('b.keymap', sources, spreads[:2])),
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),
         ('whole numbers', 'channels of lists and numbers',
          lambda: spl.write_keymap('b.keymap', sources, spreads, channels=[[4, 3, 2, 1], 7, [1, 2, 3]])),

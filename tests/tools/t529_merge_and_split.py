@@ -4,6 +4,7 @@ file, byte for byte in all variables; what is not of one survey, or differs, or 
 import fcntl
 import os
 import shutil
+import signal
 import sys
 import zlib
 from pathlib import Path
@@ -15,7 +16,7 @@ sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests", room) for room in ("su
 from check import claim, done  # noqa: E402
 from minisurvey import make, run, statuses  # noqa: E402
 from toolrun import Tool  # noqa: E402
-from spltools.gathers import slots  # noqa: E402
+from spltools.gathers import merge as mergemodule, slots, split as splitmodule  # noqa: E402
 from spltools.gathers.gathers import Gathers  # noqa: E402
 
 merge, split = Tool("spl-merge", "bad.nc"), Tool("spl-split", "bad.nc")
@@ -130,6 +131,49 @@ before = Path("lines.nc").read_bytes()
 r = run("par=job.par", "output=lines.nc")
 claim(r.returncode == 0 and "shots to do: 0" in r.stderr and Path("lines.nc").read_bytes() == before,
       f"and the program knows it for that survey {r.stderr.strip()[-200:]}")
+
+# --- killed -----------------------------------------------------------------------------------------------------------------------
+
+
+def killed(module, name, n, *words):
+    """A call that is killed before its n-th os.`name`; False if it had none so many."""
+    pid = os.fork()
+    if not pid:
+        real, left = getattr(os, name), iter(range(n - 1))
+        setattr(os, name, lambda *a, **k: real(*a, **k) if next(left, None) is not None else os.kill(os.getpid(), signal.SIGKILL))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        module.main(list(words))
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) < 0
+
+
+for module, tool, words, names in ((mergemodule, merge, ("north.nc", "rest.nc", "-o", "cut.nc"), ["cut"]),
+                                   (splitmodule, split, ("whole.nc", "--parts", "3", "-o", "cut.nc"), ["cut1", "cut2", "cut3"])):
+    wrong, kills, whole = [], 0, None
+    for name in ("link", "unlink"):
+        for n in range(1, 20):
+            if not killed(module, name, n, *words):
+                whole = [Gathers(f"{one}.nc").chosen()[0] for one in names]
+                break
+            kills += 1
+            halves = [p.name for p in Path(".").glob(".*.tmp")]
+            alone = [one for one in names if os.path.exists(f"{one}.nc") and not os.path.exists(f"{one}.nc.journal")]
+            before = {p: p.read_bytes() for p in Path(".").glob("cut*.nc")}
+            status, said = tool(*words)
+            made = [one for one in names if Gathers(f"{one}.nc").chosen()[1] == [] and " exit=" in Path(f"{one}.nc.journal").read_text()]
+            halves = [name for name in halves if os.path.exists(name)]
+            if alone or halves or made != names or any(p.read_bytes() != text for p, text in before.items()) or status and len(before) < len(names):
+                wrong.append((name, n, alone, made, status, said))
+            for p in Path(".").glob("*cut*.nc*"):
+                p.unlink()
+        for p in Path(".").glob("*cut*.nc*"):
+            p.unlink()
+    claim(kills >= 4 * len(names) and whole and not wrong, f"{tool.path[-9:]} killed at {kills} places of its end: no file is without its journal, the same "
+          f"command goes on, what it had made stays, what was not whole goes {wrong[:2]}")
+killed(splitmodule, "link", 2, "whole.nc", "--without", "7", "-o", "bad.nc")
+split.refused("bad.nc.journal lies there", "the journal that a kill left, for a call of other shots", "whole.nc", "--records", "7", "-o", "bad.nc")
+for p in Path(".").glob("*bad.nc*"):
+    p.unlink()
 
 # --- refused -----------------------------------------------------------------------------------------------------------------------
 Path("line.keymap").write_text(LINE)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """make install: for all users whatever the umask, into folders of any name, from a build folder that is not written to again."""
+import hashlib
 import os
 import re
 import subprocess
@@ -23,11 +24,31 @@ def module_root(prefix):
 
 # --- an administrator whose files are closed to others installs for all ---
 top = Path('Füße & "Köpfe", it\'s').absolute()
+SHARE = 'share/splfd2dmod'
+old = {f'{SHARE}/tools/spl-gone': 'exit 1', f'{SHARE}/tools/spltools/gone/gone.py': '', f'{SHARE}/inputs/edited.par': 'dx = 5',
+       f'{SHARE}/keymaps/README.md': 'older', 'share/modulefiles/splfd2dmod/0.0.1': 'set root', '../outside': 'of the folder'}
+foreign = {'bin/spl-other': 'exit 1', f'{SHARE}/tools/spltools/mine.py': '', 'share/modulefiles/other/1.0': 'set root'}
+for name, text in {**old, **foreign}.items():
+    (top / name).parent.mkdir(parents=True, exist_ok=True)
+    (top / name).write_text(text)
+    (top / name).chmod(0o755)
+os.symlink(f'../{SHARE}/tools/spl-gone', top / 'bin/spl-gone')
+(top / SHARE / 'installed').write_text(''.join(f'{hashlib.sha256(text.encode()).hexdigest()}  {name}\n' for name, text in old.items())
+                                       + f'->../{SHARE}/tools/spl-gone  bin/spl-gone\n')
+(top / SHARE / 'inputs/edited.par').write_text('dx = 10')
 status, said = call('bash', '-c', 'umask 077; exec "$@"', '-', ROOT / 'tools/build/install', B, top.name)
 claim(status == 0, f'it is installed in {top.name}: {said.strip()[-200:]}')
 files = [p for p in top.rglob('*') if not p.is_symlink()]
 closed = [str(p.relative_to(top)) for p in files if p.stat().st_mode & 0o5 != 0o5 and (p.is_dir() or not p.stat().st_mode & 0o4)]
 claim(len(files) > 100 and not closed, f'others may read all {len(files)} files and folders under umask 077 (not {closed[:3]})')
+left = [n for n in [*old, 'bin/spl-gone', f'{SHARE}/tools/spltools/gone'] if os.path.lexists(top / n)]
+claim(left == [f'{SHARE}/inputs/edited.par', f'{SHARE}/keymaps/README.md', '../outside'] and (top / SHARE / 'inputs/edited.par').read_text() == 'dx = 10'
+      and (top / SHARE / 'keymaps/README.md').read_text() != 'older', f'of an older version what this one lacks is gone; what was edited, replaced or '
+      f'lies outside is there: {left}')
+claim(all((top / n).read_text() == text for n, text in foreign.items()), 'and so are files of others')
+listed = dict(reversed(line.split('  ', 1)) for line in (top / SHARE / 'installed').read_text().splitlines())
+claim(set(listed) == {str(p.relative_to(top)) for p in top.rglob('*') if p.is_symlink() or p.is_file()} - {*foreign, f'{SHARE}/inputs/edited.par',
+      f'{SHARE}/installed'}, f'the list has all {len(listed)} files that were installed')
 claim(module_root(top) == str(top), f'the module file names that folder: {module_root(top)}')
 status, said = call(top / 'bin/spl-model', '--help')
 claim(status == 0 and 'usage: spl-model' in said, f'a tool runs from there: exit status {status}')

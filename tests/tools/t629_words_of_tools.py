@@ -2,6 +2,7 @@
 """Names that tools cannot write to or read from are refused before any work, and what lies there stays: devices and pipes, empty names,
 names that are no text, one name for two files. Help and wrong words wait for no library of figures."""
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -106,4 +107,18 @@ for words, wanted in (([], 'no command to launch'), (['--wait', 'nan', 'true'], 
 Path('gathers.nc.hosts').write_text('n1\nn2\n')
 status, text = runner('--hosts', 'gathers.nc.hosts', '--launches', '1', '--wait', '0', 'true', '{hosts}')
 claim(status == 1 and 'another name' in text, f'a host list that has the name of its copy is refused: {text}')
+
+# --- words of one ---
+Path('one.keymap').write_text('spread far fixed x0=700 interval=10 channels=1 depth=10\nshot 7 590 13.1 far\n')
+ran = run('par=job.par', 'keymap=one.keymap', 'output=one.nc')
+again = run('par=job.par', 'keymap=one.keymap', 'output=one.nc')
+said = [ran.stderr, again.stderr, run('plan', 'par=job.par', 'keymap=one.keymap', 'output=two.nc').stdout]
+for name, arguments in (('spl-keymap', ['info', 'one.keymap']), ('spl-split', ['one.nc', '--records', '7', '-o', 'one7.nc']),
+                        ('spl-export', ['one.nc', '-o', 'one.segy']), ('spl-plot', ['gathers', 'one.nc', '-o', 'one.png']),
+                        ('spl-mesh', ['box', *box, '-o', 'one.exo']), ('spl-mesh', ['describe', 'one.exo'])):
+    status, text = Tool(name, 'bad.nc')(*arguments)
+    said.append(text if status == 0 else f'1 faults: {name}: {text}')
+odd = [m.group() for text in said for m in re.finditer(r'(?<![0-9.,] )\b1 (finished |other |more )?(\w+s|hexahedra)\b.*', text)
+       if m.group(2) not in ('as', 'is', 'was', 's', 'processes')]
+claim(len(said) == 9 and any('1 shot ' in text for text in said) and not odd, f'what there is one of is told as one {odd}')
 done()

@@ -11,6 +11,7 @@ import errno
 import importlib
 import math
 import os
+import re
 import resource
 import shutil
 import signal
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+import zlib
 from typing import NoReturn
 
 PACKAGES = {
@@ -63,6 +65,11 @@ def warn(sentence):
         print('warning: ' + sentence, file=sys.stderr)
     else:
         warnings.warn(sentence, stacklevel=3)
+
+
+def counted(n, one, many='', form=''):
+    """'1 shot', '12 shots'; `many` where that is not `one` with an s."""
+    return f'{n:{form}} ' + (one if n == 1 else many or one + 's')
 
 
 def say(sentence=''):
@@ -249,6 +256,7 @@ def check_output(path, overwrite):
         fail(f"{path}: the folder '{folder}' does not exist; make it first")
     if os.path.isdir(path):
         fail(f'{path} is a folder; give the name of a file')
+    remove_halves(path)
     if _is_input(path):
         fail(f'{path} would overwrite an input: choose another name')
     if os.path.lexists(path) and not os.path.isfile(path) and not os.path.islink(path):
@@ -290,10 +298,7 @@ def check_input(path):
 def new_file(path, overwrite=False):
     """Gives a temporary name beside `path`; the file becomes `path` (synced, renamed) if all went well."""
     check_output(path, overwrite)
-    handle, temporary = tempfile.mkstemp(
-        prefix='.' + os.path.basename(path) + '.', suffix='.tmp', dir=os.path.dirname(path) or '.'
-    )
-    os.close(handle)
+    temporary = _temporary(path)
     try:
         yield temporary
         umask = os.umask(0)
@@ -316,6 +321,46 @@ def new_file(path, overwrite=False):
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _started(pid):
+    """When a process of this machine has started, in the kernel's count; None: there is none."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='latin-1') as file:
+            return int(file.read().rpartition(')')[2].split()[19])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def _machine():
+    """The running system and the process space in it, within which numbers of processes tell; '' where that is unknown."""
+    try:
+        with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
+            return f'{zlib.crc32((file.read() + os.readlink("/proc/self/ns/pid")).encode()):08x}'
+    except OSError:
+        return ''
+
+
+def remove_halves(path):
+    """Removes the files that processes of this machine and user which were killed had begun for an output of that name."""
+    folder, name = os.path.split(path)
+    form = re.compile(re.escape(f'.{name}.{_machine() or "-"}-') + r'([0-9a-f]+)-([0-9a-f]+)\.[^.]{8}\.tmp')
+    with contextlib.suppress(OSError):
+        for left in filter(None, map(form.fullmatch, os.listdir(folder or '.'))):
+            file = os.path.join(folder, left[0])
+            if os.lstat(file).st_uid == os.geteuid() and _started(int(left[1], 16)) != int(left[2], 16):
+                os.unlink(file)
+
+
+def _temporary(path):
+    """A new file beside `path`, which has the process in its name."""
+    folder, name = os.path.split(path)
+    mine = f'{_machine()}-{os.getpid():x}-{_started(os.getpid()):x}.' if _machine() else ''
+    if len(os.fsencode(name)) + len(mine) > 240:               # a name has 255 bytes
+        mine = ''
+    handle, temporary = tempfile.mkstemp(prefix=f'.{name}.{mine}', suffix='.tmp', dir=folder or '.')
+    os.close(handle)
+    return temporary
 
 
 @contextlib.contextmanager

@@ -128,7 +128,8 @@ def main(words):
     if survey.ignored:
         cli.say(f'{survey.ignored}')
     for part in parts:
-        cli.say(f'{part.path}: {len(part.slots)} shots, {part.traces} traces of {part.n} samples at {survey.interval} us')
+        cli.say(f'{part.path}: {cli.counted(len(part.slots), "shot")}, {cli.counted(part.traces, "trace")} of {part.n} samples '
+                f'at {survey.interval} us')
 
 
 def choose_coordinates(file, a):
@@ -294,7 +295,8 @@ def plan(survey, a):
     groups, spans = by_traces(survey, a), by_samples(survey, a)
     parts = [Part(slots, traces, first, n) for slots, traces in groups for first, n in spans]
     if len(parts) > 1 and not a.split:
-        cli.fail(f'{survey.traces} traces do not fit one file of at most {a.max_traces} traces; --split writes several')
+        cli.fail(f'{survey.traces} traces do not fit one file of at most {cli.counted(a.max_traces, "trace")}; '
+                 '--split writes several')
     stem, ending = os.path.splitext(a.output)
     width = len(str(len(parts)))
     for i, part in enumerate(parts, 1):
@@ -308,7 +310,7 @@ def by_traces(survey, a):
     for slot in survey.slots:
         n = int(survey.file.nrec[slot])
         if n > a.max_traces:
-            cli.fail(f'shot record {survey.file.record[slot]} has {n} traces, a file may have {a.max_traces}')
+            cli.fail(f'shot record {survey.file.record[slot]} has {cli.counted(n, "trace")}, a file may have {a.max_traces}')
         if groups and groups[-1][1] + n <= a.max_traces:
             groups[-1] = (groups[-1][0] + [slot], groups[-1][1] + n)
         else:
@@ -353,7 +355,8 @@ def write(survey, part, path, a):
             done += len(block)
     size, wanted = os.path.getsize(path), start + done * kind.itemsize
     if size != wanted or done != part.traces:
-        cli.fail(f'{part.path}: wrote {size} bytes and {done} traces, must be {wanted} and {part.traces}; is the disk full?')
+        cli.fail(f'{part.path}: wrote {size} bytes and {cli.counted(done, "trace")}, must be {wanted} and {part.traces}; '
+                 'is the disk full?')
 
 
 def traces(survey, g, part, done, kind, a):

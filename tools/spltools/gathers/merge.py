@@ -26,13 +26,15 @@ def main(words):
     if len(a.files) < 2:
         cli.fail(f'there is one file, {a.files[0]}: give two or more to join')
     inputs = [slots.Input(path) for path in a.files]
-    slots.check_new(a.output, inputs)
+    cli.check_output(a.output, None)                           # before shots are compared, which takes long
     for one in inputs[1:]:
         check_same(inputs[0], one)
     output = join(a.output, inputs)
+    slots.check_new(output, inputs)
     slots.write([output])
     left = output.done.count(False)
-    cli.say(f'{a.output}: {len(output.records)} shots of {len(inputs)} files, {len(output.records) - left} done, {left} to do')
+    cli.say(f'{a.output}: {cli.counted(len(output.records), "shot")} of {len(inputs)} files, {len(output.records) - left} done, '
+            f'{left} to do')
     films = [one.path for one in inputs if has_films(one.path)]
     if films:
         cli.say(f'snapshots stay beside {", ".join(films)}: they have the names of these')

@@ -58,7 +58,8 @@ def export(file, slots, a):
             else:
                 put(stem + ending, functools.partial(shot.stream().write, format='MSEED', encoding='FLOAT32', reclen=4096))
             put(stem + '.xml', functools.partial(shot.inventory().write, format='STATIONXML', validate=True))
-    return f'{len(slots)} shots, {traces} traces of {file.nt} samples, {MOTIONS[motion][0]}; {frame.words()}; first file {paths[0]}'
+    return (f'{cli.counted(len(slots), "shot")}, {cli.counted(traces, "trace")} of {file.nt} samples, {MOTIONS[motion][0]}; '
+            f'{frame.words()}; first file {paths[0]}')
 
 
 def recorded(file, a):

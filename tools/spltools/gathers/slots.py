@@ -65,11 +65,12 @@ class Input:
         return self.file._line_of(int(number))
 
 
-def check_new(path, inputs):
-    """Fails where a new output cannot have that name, or a file of another one lies beside it."""
+def check_new(output, inputs):
+    """Fails where a new output cannot have its name, or a file of another one lies beside it."""
+    path = output.path
     cli.check_output(path, None)
     for ending in BESIDE:
-        if os.path.lexists(f'{path}.{ending}'):
+        if os.path.lexists(f'{path}.{ending}') and not (ending == 'journal' and output.left_alone()):
             cli.fail(f'{path}.{ending} lies there, of another output of that name: move it away, or give another name')
     for one in inputs:
         if os.path.abspath(path) == os.path.abspath(one.path):
@@ -213,7 +214,34 @@ class Output:
             ds['header_crc32'][...] = crc
         os.truncate(temporary, header.total)
 
+    def made_before(self):
+        """True of an output of that name that has all these shots, and its journal: a call made it that was killed before the
+        next one."""
+        for path in (self.path, self.path + '.journal'):
+            cli.remove_halves(path)
+        if not all(map(os.path.isfile, (self.path, self.path + '.journal'))):
+            return False
+        try:
+            there = Input(self.path)
+        except cli.Failure:
+            return False
+        if there.file.attributes['fingerprint'] != self.attributes['fingerprint'] or list(there.file.record) != self.records:
+            return False
+        return all(slot in there.done and there.raw('checksum', slot) == c[0].raw('checksum', c[1])
+                   for slot, c in enumerate(self.chosen) if c)
+
     # --- the journal ---
+
+    def left_alone(self):
+        """True of a journal that this tool was killed over before it gave the output its name: it tells of the shots that are done
+        here, as a run has that models none, and nothing else; so nothing is lost where it is written anew."""
+        path = self.path + '.journal'
+        if not os.path.isfile(path) or os.path.islink(path):
+            return False
+        there = Standing(self.path)
+        if there.damage or there.fingerprint != self.attributes['fingerprint'] or [run.program for run in there.runs] != [None]:
+            return False
+        return {(e.event, e.record) for e in there.events} == {('done', r) for r, done in zip(self.records, self.done) if done}
 
     def journal(self):
         """The lines of a journal as one run would have left it."""
@@ -235,11 +263,12 @@ class Output:
 
 
 def write(outputs):
-    """Makes files and journals: all of them, or none."""
+    """Makes files and journals: all of them, or none. A journal gets its name before its file: a kill in between leaves a journal
+    alone, which the same command knows (left_alone), and no file that lacks what the journal would have told."""
     with contextlib.ExitStack() as stack:
-        made = [(o, stack.enter_context(cli.new_file(o.path + '.journal', None)), stack.enter_context(cli.new_file(o.path, None)))
-                for o in outputs]
-        for output, journal, file in made:
+        made = [(o, stack.enter_context(cli.new_file(o.path, None)),
+                 stack.enter_context(cli.new_file(o.path + '.journal', o.left_alone() or None))) for o in outputs]
+        for output, file, journal in made:
             output.write(file)
             with open(journal, 'w', encoding='utf-8') as f:
                 f.writelines(f'{zlib.crc32(line.encode()):08x} {line}\n' for line in output.journal())

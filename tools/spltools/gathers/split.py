@@ -27,12 +27,17 @@ def main(words):
     a = p.parse_args(words)
     one = slots.Input(a.file)
     outputs = [part(one, path, chosen) for path, chosen in parts(one, a)]
+    there = [output for output in outputs if output.made_before()]
+    if len(there) < len(outputs):                              # those that a call which was killed has made
+        for output in there:
+            cli.say(f'{output.path}: is there already, with these shots')
+        outputs = [output for output in outputs if output not in there]
     for output in outputs:
-        slots.check_new(output.path, [one])
+        slots.check_new(output, [one])
     slots.write(outputs)
     for output in outputs:
         left = output.done.count(False)
-        cli.say(f'{output.path}: {len(output.records)} shots, {len(output.records) - left} done, {left} to do')
+        cli.say(f'{output.path}: {cli.counted(len(output.records), "shot")}, {len(output.records) - left} done, {left} to do')
 
 
 def parts(one, a):
@@ -42,7 +47,7 @@ def parts(one, a):
         if not os.path.basename(a.output).strip('.'):
             cli.fail(f"'{a.output}' is no name of a file; give one, such as part.nc, which becomes part1.nc ...")
         if a.parts > len(every):
-            cli.fail(f'--parts {a.parts}: {one.path} has {len(every)} shots')
+            cli.fail(f'--parts {a.parts}: {one.path} has {cli.counted(len(every), "shot")}')
         stem, ending = os.path.splitext(a.output)
         return [(f'{stem}{i + 1}{ending}', list(map(int, some))) for i, some in enumerate(np.array_split(every, a.parts))]
     chosen = one.file.slots(a.records or a.without)
@@ -59,5 +64,6 @@ def part(one, path, chosen):
     output.name(slots.keymap_hash(output.chosen, records))
     output.attributes['split_from'] = one.file.attributes['fingerprint']
     output.attributes['split_shots'] = np.array([float(one.file.nshots)])
-    output.tell(f'{len(records)} of {one.file.nshots} shots, split from a file of {one.file.attributes.get("source")}')
+    output.tell(f'{len(records)} of {cli.counted(one.file.nshots, "shot")}, '
+                f'split from a file of {one.file.attributes.get("source")}')
     return output

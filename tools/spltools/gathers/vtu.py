@@ -41,7 +41,8 @@ def export(path, output, overwrite):
                 part = kinds.index(kind)
                 file.write(f'<DataSet timestep="{times[i]:.12g}" part="{part}" file={quoteattr(os.path.basename(vtu))}/>\n')
             file.write('</Collection>\n</VTKFile>\n')
-    return f"{output}: {len(times)} times of {' and '.join(kinds)}, z points {'up, and so do components along z' if up else 'down'}"
+    return (f"{output}: {cli.counted(len(times), 'time')} of {' and '.join(kinds)}, "
+            f"z points {'up, and so do components along z' if up else 'down'}")
 
 
 def grid(ds, kind, up):

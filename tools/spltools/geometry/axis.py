@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from spltools.cli import fail, warn
+from spltools.cli import counted, fail, warn
 from spltools.geometry.shots import stacks
 from spltools.geometry.navigation import Rule
 
@@ -147,13 +147,14 @@ def describe(shots, groups=None):
         if k.rx.shape[1] > 1:
             steps.append(_steps(*(a if len(a) == 1 else _unlike(b) for a, b in ((along, k.rx), (aside, k.ry)))))
     lines = [
-        f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
+        f'{counted(len(shots), "shot")}, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
         f' {sx.max():.1f} m'
         + (f', {_spread(np.abs(np.diff(sx)))} m apart' if len(shots) > 1 else '')
     ]
     of = f' of {groups}' if groups and groups != counts.max() else ''
     lines.append(
-        f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {np.min(offsets):.1f} .. {np.max(offsets):.1f} m;'
+        f'{_range(counts)}{of} {"channels" if counts.max() > 1 else "channel"} a shot, {counted(counts.sum(), "trace")};'
+        f' offsets {np.min(offsets):.1f} .. {np.max(offsets):.1f} m;'
         f' receivers x {np.min(rx):.1f} .. {np.max(rx):.1f} m'
     )
     lines += _gaps(steps)

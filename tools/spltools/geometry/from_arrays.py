@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from spltools.cli import fail
+from spltools.cli import counted, fail
 from spltools.geometry.keymap_writer import write_map
 from spltools.geometry.shots import Shot
 from spltools.geometry.navigation import CRS_MAX, Rule
@@ -41,15 +41,16 @@ def write_keymap(path: Union[str, os.PathLike[str]], sources: Any, receivers: An
     else:
         channel = [_channels(c) for c in channels] if own else [_channels(channels)] * len(places)
     if len(channel) != len(places):
-        fail(f'channels are given for {len(channel)} shots, of which there are {len(places)}')
+        fail(f'channels are given for {counted(len(channel), "shot")}, and there are {len(places)}')
     shots = []
     for i, (place, spread) in enumerate(zip(places, spreads)):
         if len(channel[i]) != len(spread):
-            fail(f'shot {i + 1} has {len(channel[i])} channels but {len(spread)} receivers: give a channel for each')
+            fail(f'shot {i + 1} has {counted(len(channel[i]), "channel")} but {counted(len(spread), "receiver")}: '
+                 'give a channel for each')
         x, y, z = (float(v) for v in place)
         shots.append(Shot(numbers[i], x, y, z, channel[i], spread[:, 0], spread[:, 1], spread[:, 2]))
     shots.sort(key=lambda shot: shot.record)
-    comments = [f'{len(shots)} shots by spltools.write_keymap on {datetime.date.today()}']
+    comments = [f'{counted(len(shots), "shot")} by spltools.write_keymap on {datetime.date.today()}']
     return write_map(os.fspath(path), shots, comments, overwrite, _rule(crs, origin, azimuth))
 
 
@@ -93,7 +94,7 @@ def _per_shot(receivers: Any, shots: int) -> Optional[List[Any]]:
         receivers = list(receivers)
         each = receivers if receivers and _dimensions(receivers[0]) == 2 else None
     if each is not None and len(each) != shots:
-        fail(f'receivers are given for {len(each)} shots, of which there are {shots}')
+        fail(f'receivers are given for {counted(len(each), "shot")}, and there are {shots}')
     return each
 
 

@@ -6,7 +6,7 @@ from typing import Optional
 
 import numpy as np
 
-from spltools.cli import fail
+from spltools.cli import counted, fail
 from spltools.geometry import navigation
 from spltools.geometry.faults import Faults
 from spltools.geometry.mapline import did_you_mean, read_lines, short, shown
@@ -91,7 +91,8 @@ class _Map:
         todo = [row for row in self.rows if not row.skip]
         traces = sum(len(self.spreads.named[row.spread].channel) for row in todo)
         if traces > TRACES_MAX:
-            fail(f'{self.path}: {len(todo)} shots with {traces} receivers together, at most {TRACES_MAX}: split the survey')
+            fail(f'{self.path}: {counted(len(todo), "shot")} with {traces} receivers together, at most {TRACES_MAX}: '
+                 'split the survey')
 
     def _apply(self, word, ranges):
         """Marks the shots of lines of skip or redo."""

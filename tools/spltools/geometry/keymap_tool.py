@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools.cli import Parser, check_output, fail, new_file, number, say
+from spltools.cli import Parser, check_output, counted, fail, new_file, number, say
 from spltools.geometry import axis, p190_sps, segy_geometry
 from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
 from spltools.geometry.navigation import CRS_MAX
@@ -494,7 +494,7 @@ def _specfem_deck(options, event, axes, azimuth, origin, elements):
 def _info(options):
     shots = read_map(options.map)
     todo = [s for s in shots if not s.skip]
-    say(f'{options.map}: {len(todo)} shots to model, {len(shots) - len(todo)} skipped'
+    say(f'{options.map}: {counted(len(todo), "shot")} to model, {len(shots) - len(todo)} skipped'
         + (f', {sum(s.redo > 0 for s in todo)} of them again' if any(s.redo for s in todo) else ''))
     for line in axis.describe(todo) if todo else []:
         say('  ' + line)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from spltools.cli import check_input, fail
+from spltools.cli import check_input, counted, fail
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import RECORD_MAX, Shot
 
@@ -242,7 +242,7 @@ def fill_depths(shots, depth):
     total = sum(blank)
     if total == 0:
         return []
-    where = f'{total} blank receiver depths in {np.count_nonzero(blank)} of {len(shots)} shots'
+    where = f'{counted(total, "blank receiver depth")} in {np.count_nonzero(blank)} of {counted(len(shots), "shot")}'
     if depth is not None:
         for s in shots:
             s.rz = np.where(np.isnan(s.rz), depth, s.rz)
@@ -315,9 +315,10 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
     faults.tell()
     if not shots:
         fail(f'{relation_file}: no relation records (X in column 1): is this the relation file?')
-    notes = [f'SPS revision {revision}: {len(sources)} source points, {len(receivers)} receiver points']
+    notes = [f'SPS revision {revision}: {counted(len(sources), "source point")}, {counted(len(receivers), "receiver point")}']
     if unused:
-        notes.append(f'{unused} source points have no relation record and are left out')
+        notes.append(counted(unused, 'source point has no relation record and is left out',
+                             'source points have no relation record and are left out'))
     notes.append(
         'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
     )

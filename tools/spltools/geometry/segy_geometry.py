@@ -9,7 +9,7 @@ from typing import Optional
 
 import numpy as np
 
-from spltools.cli import check_input, fail
+from spltools.cli import check_input, counted, fail
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
@@ -253,7 +253,7 @@ def read_geometry(path, options):
     raw = headers(path, layout)
     h = {name: column(path, layout, name, fields, raw) for name in fields}
     notes = [
-        f'{layout.traces} traces of {layout.ns} samples at {layout.dt or int(h["dt"][0]) & 0xffff} us'
+        f'{counted(layout.traces, "trace")} of {counted(layout.ns, "sample")} at {layout.dt or int(h["dt"][0]) & 0xffff} us'
     ] + list(layout.notes)
     metre = _metre(layout, options.unit, notes)
     h = _drop_other_kinds(h, notes)
@@ -281,7 +281,7 @@ def _drop_other_kinds(h, notes):
     if not other.any():
         return h
     notes.append(
-        f"{other.sum()} traces left out: their identification codes {sorted(set(h['kind'][other].tolist()))} "
+        f"{counted(other.sum(), 'trace')} left out: identification codes {sorted(set(h['kind'][other].tolist()))} "
         "are no seismic data"
     )
     if other.all():

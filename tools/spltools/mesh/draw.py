@@ -1,7 +1,7 @@
 """Figure of a mesh: its outside by blocks or side sets, seen from outside, and how large and how good its elements are."""
 import numpy as np
 
-from spltools.cli import new_file, say, warn
+from spltools.cli import counted, new_file, say, warn
 from spltools.mesh import hexahedron
 from spltools.mesh.mesh import outer_faces
 from spltools.plot import figures
@@ -38,7 +38,8 @@ def draw(mesh, a):
     histogram(figure.add_subplot(grid[0, 1]), edges.mean(axis=1), 'mean edge of an element [m]')
     quality = hexahedron.scaled_jacobian(mesh.nodes, mesh.elements)
     histogram(figure.add_subplot(grid[1, 1]), quality, 'scaled Jacobian (1 is a brick)')
-    figure.suptitle(f'{len(mesh.elements)} hexahedra of {mesh.per_element()} nodes, {len(mesh.nodes)} nodes', fontsize=10)
+    figure.suptitle(f'{counted(len(mesh.elements), "hexahedron", "hexahedra")} of {mesh.per_element()} nodes, '
+                    f'{len(mesh.nodes)} nodes', fontsize=10)
     ending = a.output.rsplit('.', 1)[-1].lower()
     with new_file(a.output, a.overwrite) as name:
         figures.save(figure, name, format=ending, dpi=a.dpi)

@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from spltools import cli
-from spltools.cli import check_input, check_output, fail, new_file, say
+from spltools.cli import check_input, check_output, counted, fail, new_file, say
 from spltools.mesh import abaqus, box, check, chunk, exodus, foreign, hexahedron, mesh as meshes, specfem, unv
 
 ABOUT = """Makes meshes of hexahedra for SplSemmod: Exodus II, which ParaView and other programs open, made from
@@ -144,15 +144,15 @@ def write(a, mesh, title, table=None):
 
 def numbers(mesh):
     low, high = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
-    say(f'mesh: {len(mesh.elements)} hexahedra of {mesh.per_element()} nodes, {len(mesh.nodes)} nodes')
+    say(f'mesh: {counted(len(mesh.elements), "hexahedron", "hexahedra")} of {mesh.per_element()} nodes, {len(mesh.nodes)} nodes')
     say('extent: ' + ', '.join(f'{x} {a:g} .. {b:g} m' for x, a, b in zip('xyz', low, high)) + ' (z up)')
     for i, one in enumerate(mesh.blocks):
-        say(f'block {one.id} {one.name or "(no name)"}: {np.count_nonzero(mesh.block == i)} elements')
+        say(f'block {one.id} {one.name or "(no name)"}: {counted(np.count_nonzero(mesh.block == i), "element")}')
     for one in mesh.side_sets:
-        say(f'side set {one.id} {one.name or "(no name)"}: {len(one.sides)} sides')
+        say(f'side set {one.id} {one.name or "(no name)"}: {counted(len(one.sides), "side")}')
     rows, _ = meshes.outer_faces(mesh.elements)
     named = np.concatenate([one.sides @ (6, 1) for one in mesh.side_sets] or [np.zeros(0, np.int64)])
-    say(f'outside: {len(rows)} sides, {len(np.setdiff1d(rows, named))} of them in no side set')
+    say(f'outside: {counted(len(rows), "side")}, {len(np.setdiff1d(rows, named))} of them in no side set')
     inner = np.setdiff1d(named, rows)
     if len(inner):
         say(f'inside: {len(inner)} sides of side sets lie between two elements')
@@ -184,7 +184,7 @@ def check_(a):
         cli.warn(sentence)
     if found:
         fail(f'{a.file}: {found[0]}')
-    say(f'{a.file}: {len(mesh.elements)} hexahedra, no fault found')
+    say(f'{a.file}: {counted(len(mesh.elements), "hexahedron", "hexahedra")}, no fault found')
     return 0
 
 

@@ -260,7 +260,7 @@ def draw_model(ax, model, name, geometry=(), spread=None, sources='sources'):
     ax.set_ylabel('depth [m]')
     if spread is not None:
         draw_points(ax, spread.rx, spread.rz, 4, marker=7, color=RECEIVER, markeredgewidth=0, zorder=5,
-                    label=f'{len(spread.rx):,} receivers of record {spread.record}')
+                    label=f'{cli.counted(len(spread.rx), "receiver", form=",")} of record {spread.record}')
     if len(geometry):
         draw_points(ax, [g.sx for g in geometry], [g.sz for g in geometry], 9, marker='*', color=SOURCE, markeredgecolor='white',
                     markeredgewidth=0.5 if len(geometry) < 200 else 0.0, zorder=6, label=sources)

@@ -114,7 +114,7 @@ def finished(path, records=None):
     file = Gathers(path)
     slots, left = file.chosen(records, done_only=True)
     if left:
-        cli.warn(f'{len(left)} shots left out: {left[0]}' + (', ...' if len(left) > 1 else ''))
+        cli.warn(f'{cli.counted(len(left), "shot")} left out: {left[0]}' + (', ...' if len(left) > 1 else ''))
     slots = [s for s in slots if file.nrec[s] > 0]
     if not slots:
         cli.fail(f'{path}: the shots chosen have no receivers')
@@ -194,7 +194,7 @@ def gathers(a):
     file, slots = finished(a.file, a.records)
     every = -(-len(slots) // SIDE_BY_SIDE)
     if every > 1:
-        cli.say(f'{len(slots)} shots: drawing one in {every}')
+        cli.say(f'{cli.counted(len(slots), "shot")}: drawing one in {every}')
     shown = [file.gather(s, component_of(file, a)) for s in slots[::every]]
     tell_silent(shown)
     level, factor, unit, note = clip(shown, a)
@@ -238,7 +238,7 @@ def model(a):
     shots, spread, survey = survey_drawn(a)
     figure, axes = plt.subplots(len(m.values), 1, figsize=(10, 3.6 * len(m.values)), constrained_layout=True, squeeze=False)
     for ax, name in zip(axes[:, 0], m.values):
-        image = figures.draw_model(ax, m, name, shots, spread, f'{len(shots)} sources')
+        image = figures.draw_model(ax, m, name, shots, spread, cli.counted(len(shots), 'source'))
         figures.colour_bar(figure, image, ax, figures.model_label(m, name), extend='neither', aspect=20)
     figures.head(figure, survey, f'record {spread.record}' if spread else '', a.model)
     put(figure, a)
@@ -291,7 +291,7 @@ def is_text(path):
 
 def gather_spectrum(a):
     file, slots = finished(a.file, a.record)
-    kept, title = [], f'record {a.record}' if a.record else f'{len(slots)} records'
+    kept, title = [], f'record {a.record}' if a.record else cli.counted(len(slots), 'record')
     for slot in slots:
         g = file.gather(slot, component_of(file, a))
         kept.append(g.traces if a.channels is None else g.traces[np.isin(g.channel, list_of(a.channels))])
@@ -299,7 +299,7 @@ def gather_spectrum(a):
     if not len(traces):
         cli.fail(f'{a.file} has no channel among {a.channels} in {title}')
     f, each = figures.spectrum(traces, file.dt)
-    return f'{figures.QUANTITY[g.component]}, {title}, {len(traces)} traces', g.units, f, each
+    return f'{figures.QUANTITY[g.component]}, {title}, {cli.counted(len(traces), "trace")}', g.units, f, each
 
 
 def list_of(text):
@@ -331,7 +331,7 @@ def wavelet_spectrum(a):
     padded = np.zeros((1, max(4096, len(samples))))
     padded[0, :len(samples)] = samples[:, -1]
     f, each = figures.spectrum(padded, dt)
-    return f'wavelet {os.path.basename(a.file)}, {len(samples)} samples at {dt:.6g} s', '', f, each
+    return f'wavelet {os.path.basename(a.file)}, {cli.counted(len(samples), "sample")} at {dt:.6g} s', '', f, each
 
 
 def demo(a):
@@ -348,7 +348,7 @@ def demo(a):
     figure.set_constrained_layout_pads(w_pad=0.06, h_pad=0.08, hspace=0.02, wspace=0.02)
     top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.55))
     ax = top.subplots()
-    image = figures.draw_model(ax, m, 'vp', [file.gather(s, component) for s in slots], one, f'{len(slots)} sources')
+    image = figures.draw_model(ax, m, 'vp', [file.gather(s, component) for s in slots], one, cli.counted(len(slots), 'source'))
     figures.colour_bar(top, image, ax, figures.model_label(m, 'vp'), extend='neither', aspect=18)
     ax.set_title('Velocity model and geometry', loc='left', fontweight='bold')
     left, right = bottom.subplots(1, 2, gridspec_kw={'width_ratios': (1, 2.6)})
@@ -356,7 +356,7 @@ def demo(a):
     left.set_title(f'Shot record {one.record}', loc='left', fontweight='bold', pad=18)     # level with its neighbour
     image = figures.draw_gathers(right, shown, level, a.gain, a.axis, a.colour, window)
     every_text = f' (one in {every} of {len(slots)})' if every > 1 else ''
-    right.set_title(f'{len(shown)} gathers by shot record{every_text}', loc='left', fontweight='bold')
+    right.set_title(f'{cli.counted(len(shown), "gather")} by shot record{every_text}', loc='left', fontweight='bold')
     right.set_xlabel('')
     figures.colour_bar(bottom, image, [left, right], f'{figures.amplitude_label(component, unit, a.gain)}\n{note}', factor)
     put(figure, a)

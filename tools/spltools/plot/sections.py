@@ -45,7 +45,7 @@ def by_shot(file, slots, component, a):
                  f'{file.record[slots[len(slots) // 2]]} has offsets from {middle.min():g} to {middle.max():g} m')
     every = max(1, -(-len(kept) // figures.TRACES_MOST))
     s = Section()
-    s.told = f'{len(slots) - len(kept)} of {len(slots)} shots have no such trace' if len(kept) < len(slots) else ''
+    s.told = f'{len(slots) - len(kept)} of {cli.counted(len(slots), "shot")} without such a trace' if len(kept) < len(slots) else ''
     kept, places = kept[::every], np.array(places[::every])
     s.traces = np.stack([np.asarray(file.gather(slot, component).raw[r], np.float32) for slot, r in kept])
     s.name, s.at, s.ticks = 'midpoint x [m]', places, None
@@ -55,7 +55,7 @@ def by_shot(file, slots, component, a):
         s.ticks = at, [str(file.record[kept[i][0]]) for i in at]
     what = 'Near traces' if wanted is None else f'Offset {wanted:,.6g} m'
     few = f', one shot in {every}' if every > 1 else ''
-    s.title = f'{what}: {len(kept):,} shots{few}, offsets {min(offsets):,.6g} to {max(offsets):,.6g} m'
+    s.title = f'{what}: {cli.counted(len(kept), "shot", form=",")}{few}, offsets {min(offsets):,.6g} to {max(offsets):,.6g} m'
     return s
 
 
@@ -96,6 +96,7 @@ def by_midpoint(file, slots, component, a):
     some = first[np.unique(np.linspace(0, len(first) - 1, min(9, len(first))).astype(int))]
     s.ticks = some, [', '.join(f'{v * width:,.6g}' for v in bins[::-1, number[i]][:2 if file.three_d else 1]) for i in some]
     few = f', one bin in {every} drawn' if every > 1 else ''
-    s.title = (f'Sorted by midpoint, then offset: {total:,} traces in {bins.shape[1]:,} bins of {width:g} m{few}, '
+    s.title = (f'Sorted by midpoint, then offset: {cli.counted(total, "trace", form=",")} in '
+               f'{cli.counted(bins.shape[1], "bin", form=",")} of {width:g} m{few}, '
                f'offsets {offset.min():,.6g} to {offset.max():,.6g} m')
     return s

@@ -5,6 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
+from spltools import cli
 from spltools.gathers.gathers import DONE, PARKED
 from spltools.plot.figures import decibel, matplotlib, plt, prefixed
 from spltools.report import coverage, quality
@@ -64,7 +65,7 @@ def draw_sources(ax, x, y, c):
         of = c.status == status
         if of.any():
             ax.scatter(x[of], y[of], s=size * (2 if status == PARKED else 1), marker='*', color=COLOURS[status], linewidths=0,
-                       zorder=3 + status, label=f'{of.sum():,} sources {NAMES[status]}', rasterized=True)
+                       zorder=3 + status, label=f'{cli.counted(of.sum(), "source", form=",")} {NAMES[status]}', rasterized=True)
 
 
 def map_of(c):
@@ -135,7 +136,8 @@ def offsets(c):
     ax.hist(c.offset[~c.to_do], bins, weights=weights[~c.to_do], color=COLOURS[DONE], label='shots done')
     ax.set(xlabel='offset [m]' + ('' if c.three_d else ', negative where the receiver has the smaller x'), ylabel='traces')
     ax.legend(loc='upper right')
-    return Chart('offsets', 'Offsets', figure, f'From {low:,.5g} to {high:,.5g} m, {c.traces:,} traces.' + thinned(c))
+    return Chart('offsets', 'Offsets', figure,
+                 f'From {low:,.5g} to {high:,.5g} m, {cli.counted(c.traces, "trace", form=",")}.' + thinned(c))
 
 
 def bins_of(values, step, most):
@@ -186,9 +188,10 @@ def amplitude(file, qualities, component):
         ax.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(8, integer=True))
     ax.legend(loc='lower right', bbox_to_anchor=(1, 1), ncols=2, frameon=False)
-    text = f'All samples of all traces of {component}: {len(slots):,} shots.'
+    text = f'All samples of all traces of {component}: {cli.counted(len(slots), "shot", form=",")}.'
     faulty = len(qualities) - len(slots)
-    found = [Chart('amplitude', 'Amplitude by shot', figure, text + (f' {faulty} damaged shots are left out.' if faulty else ''))]
+    text += f' Left out: {cli.counted(faulty, "damaged shot", form=",")}.' if faulty else ''
+    found = [Chart('amplitude', 'Amplitude by shot', figure, text)]
     spectrum = spectra(file, [qualities[s] for s in slots], record, units)
     return found + ([spectrum] if spectrum else [])
 

@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 from PIL import Image
 
+from spltools import cli
 from spltools.plot import figures
 from spltools.plot.figures import matplotlib
 from spltools.report.charts import data_uri
@@ -45,7 +46,7 @@ def leaf(file, slot, component):
     factor, unit = figures.prefixed(g.units, clip)
     source = f'source x {g.sx:,.1f} m' + (f', y {g.sy:,.1f} m' if g.three_d else '') + f', depth {g.sz:,.1f} m'
     title = f'shot record {g.record}, {component}; {source}'
-    note = f'{g.nrec:,} traces' + (f', {len(at)} drawn' if len(at) < g.nrec else '') \
+    note = cli.counted(g.nrec, 'trace', form=',') + (f', {len(at)} drawn' if len(at) < g.nrec else '') \
         + f'; clipped at {clip * factor:.3g} {unit}, percentile {CLIP:g}'
     if g.nrec > LINES_MOST:
         body = picture(g, traces, at, clip, name)
@@ -53,7 +54,7 @@ def leaf(file, slot, component):
         top = float(np.abs(traces).max(initial=0.0))
         body = lines(g, traces, at, top or 1.0)
         factor, unit = figures.prefixed(g.units, top or 1.0)
-        note = f'{g.nrec} traces on one scale; the largest sample is {top * factor:.3g} {unit}'
+        note = f'{cli.counted(g.nrec, "trace", form=",")} on one scale; the largest sample is {top * factor:.3g} {unit}'
     one.svg = (f'<svg viewBox="0 0 {W} {H}" role="img" aria-label="{escape(title)}">'
                f'<text x="{LEFT}" y="24" class="t">{escape(title)}</text>{body}'
                f'<text x="{(LEFT + RIGHT) / 2}" y="{H - 4}" class="n" text-anchor="middle">{escape(note)}</text></svg>')

@@ -37,11 +37,13 @@ class Run:
 
 
 class Standing:
-    """events, those of shots; runs; parked {record: why}; running; damage: what is wrong with the journal, '' if nothing."""
+    """fingerprint of the job; events, those of shots; runs; parked {record: why}; running; damage: what is wrong with the
+    journal, '' if nothing."""
 
     def __init__(self, output):
         self.path = output + '.journal'
-        self.events, self.runs, self.damage, self.total = [], [], '', None
+        self.events, self.runs, self.damage = [], [], ''
+        self.total = self.fingerprint = None
         try:
             with open(self.path, 'rb') as f:
                 lines = f.read().split(b'\n')[:-1]         # a last line without its end is being written
@@ -63,7 +65,7 @@ class Standing:
             raise ValueError
         words = line[9:].decode('utf-8', 'replace').split(' ', 7)
         if words[0] == 'journal':
-            self.total = int(words[3])
+            self.fingerprint, self.total = words[2], int(words[3])
             return
         e = Event(words, len(self.runs))
         if e.event == 'start':
