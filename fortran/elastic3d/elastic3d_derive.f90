@@ -55,8 +55,9 @@ contains
       scheme%histories = scheme%own%source%kind == source_fault
       if (scheme%histories) scheme%acts = FaultStart(scheme%own%source%fault)
       if (scheme%own%source%kind == source_force) scheme%early = 0.5_dp
+      scheme%own%wet = Wet(self%earth, surface_rows*merge(job%dz, d(3), job%dz > 0))
+      scheme%rock_top = job%top == 'free' .and. .not. scheme%own%wet
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
-      scheme%own%wet = Wet(self%earth, surface_rows*scheme%dz)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
     end select
   end procedure derive

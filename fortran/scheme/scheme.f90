@@ -6,7 +6,7 @@ module scheme_m
   use kinds_m, only: dp, sp
   use parameters_m, only: job_t
   use parcel_m, only: parcel_t
-  use time_step_m, only: StabilityLimit
+  use time_step_m, only: StabilityLimit, SurfaceLimit
   use text_m, only: Str
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletValue
@@ -33,6 +33,7 @@ module scheme_m
     integer :: npml = 0                       !< width of the absorbing layers [cells]
     real(dp) :: w(8) = 0                      !< weights of the differentiators
     logical :: free_top = .false.             !< free surface at the top of the model
+    logical :: rock_top = .false.             !< that of an elastic medium, whose rows are stiffer than inner ones
     logical :: time_correction = .true.       !< traces are corrected for time dispersion
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
     integer :: ranks = 1                      !< that model a shot together
@@ -176,7 +177,7 @@ contains
   !>   nt      from the begin of the wavelet to tmax and as far beyond as resampling and time correction look
   !> Fails on a time step above the limit, a grid too coarse for fmax (warns if dispersion=warn) and times without meaning, each
   !> with what would do. scheme%warnings holds what is allowed but should be known.
-  !> Enters with what the physics alone knows: kinds of layers, histories, early.
+  !> Enters with what the physics alone knows: kinds of layers, histories, early, rock_top.
   subroutine SchemeDerive(job, wavelet, vmin, vmax, model_d, scheme, error)
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
@@ -235,6 +236,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: least
     call Positive(scheme%dx, 'grid spacing dx', 'm')
     call Positive(scheme%dz, 'grid spacing dz', 'm')
     call Positive(scheme%vmin, 'smallest velocity of the model', 'm/s')
@@ -245,9 +247,9 @@ contains
     if (allocated(error)) return
     if (scheme%vmin > scheme%vmax) call Fail(error, 'the smallest velocity of the model, '//Str(scheme%vmin)// &
                                              ' m/s, is above the largest, '//Str(scheme%vmax)//' m/s')
-    if (max(scheme%dx, scheme%dz) > 100*min(scheme%dx, scheme%dz)) &
-      call Fail(error, 'dx = '//Str(scheme%dx)//' m and dz = '//Str(scheme%dz)//' m differ more than a hundredfold: '// &
-                'one of them must be a mistake')
+    least = min(scheme%dx, scheme%dz, merge(scheme%dy, scheme%dx, scheme%dy > 0))
+    if (max(scheme%dx, scheme%dy, scheme%dz) > 100*least) &
+      call Fail(error, 'spacings of '//SchemeSpacing(scheme)//' m differ more than a hundredfold: one of them must be a mistake')
 
   contains
 
@@ -299,7 +301,9 @@ contains
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: nyquist_limit
-    if (scheme%dy > 0) then
+    if (scheme%rock_top) then
+      scheme%dt_limit = SurfaceLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dy, scheme%dz, scheme%vmax)
+    else if (scheme%dy > 0) then
       scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax, scheme%dy)
     else
       scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax)
