@@ -27,7 +27,7 @@ module finite_fault_m
   use text_m, only: Str
   implicit none
   private
-  public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
+  public :: finite_fault_t, fault_moment_t, FaultRead, FaultAdd, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
   public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
 
   integer, parameter :: fault_points = 2000000       !< points of a fault, at most
