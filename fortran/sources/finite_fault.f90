@@ -27,8 +27,8 @@ module finite_fault_m
   use text_m, only: Str
   implicit none
   private
-  public :: finite_fault_t, fault_moment_t, FaultRead, FaultAdd, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
-  public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
+  public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
+  public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultAdd, FaultDone, FaultSound, fault_points, fault_why
 
   integer, parameter :: fault_points = 2000000       !< points of a fault, at most
   integer(i8), parameter :: samples_most = 500000000_i8
