@@ -35,6 +35,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       scheme%sponge = job%absorb == 'sponge'
+      scheme%own%damped = job%absorb == 'damped'
       scheme%periodic = job%sides == 'periodic'
       scheme%one_way = job%bottom == 'one-way'
       scheme%own%pgv = job%pgv

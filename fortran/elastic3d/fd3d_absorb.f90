@@ -5,7 +5,7 @@ module fd3d_absorb_m
   use pml_m, only: pml_shape_t, PmlProfile
   implicit none
   private
-  public :: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
+  public :: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dDamping, Fd3dSponge
 
   type :: fd3d_profiles_t
     real(sp), allocatable :: x(:, :), y(:, :), z(:, :)           !< (nx, 6), (ny, 6), (nz, 6) or, of a sponge, (n, 1)
@@ -14,6 +14,10 @@ module fd3d_absorb_m
   !> α_max of elastic layers in units of π fpeak. With 1, as in 2D, layers grow beside a free surface over strong contrasts of
   !> vp/vs: a thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
   real(dp), parameter :: alpha = 2
+
+  !> Soft ground of a large vp/vs on hard rock holds waves that run backward and grow all the same (t887, elastic3d/README.md). A
+  !> larger α slows that down, and a little damping of all fields in the layer, this rate in units of fpeak at its end, stops it.
+  real(dp), parameter :: alpha_damped = 8, damping = 1
 
 contains
 
@@ -32,13 +36,17 @@ contains
   end function Fd3dLayerWidths
 
   !> Profiles for the owned cells: columns a, b, 1/k at the centres, then half a cell before.
-  !>   c [m/s]: velocity that the layers are made for, fpeak [Hz]: peak frequency of the source.
-  pure subroutine Fd3dProfiles(grid, width, c, fpeak, profiles, shape)
+  !>   c [m/s]: velocity that the layers are made for, fpeak [Hz]: peak frequency of the source; damped: Fd3dDamping goes with them.
+  pure subroutine Fd3dProfiles(grid, width, c, fpeak, profiles, shape, damped)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6)
     real(dp), intent(in) :: c, fpeak
     type(fd3d_profiles_t), intent(out) :: profiles
     type(pml_shape_t), intent(in), optional :: shape
+    logical, intent(in), optional :: damped
+    real(dp) :: largest
+    largest = alpha
+    if (present(damped)) largest = merge(alpha_damped, alpha, damped)
     profiles = fd3d_profiles_t(OneAxis(1), OneAxis(2), OneAxis(3))
   contains
     !> PmlProfile has the half points after the centres: seen from the other end they stand before.
@@ -47,10 +55,19 @@ contains
       real(sp) :: p(grid%n(a), 6), whole(grid%whole(a), 6)
       integer :: i, n
       n = grid%whole(a)
-      call PmlProfile(n, width(2*a), width(2*a - 1), grid%d(a), grid%dt, c, fpeak, whole, shape, alpha)
+      call PmlProfile(n, width(2*a), width(2*a - 1), grid%d(a), grid%dt, c, fpeak, whole, shape, largest)
       p = whole([(n + 1 - i, i=grid%first(a), grid%first(a) + grid%n(a) - 1)], :)
     end function OneAxis
   end subroutine Fd3dProfiles
+
+  !> Factors of a step for all fields that damp what runs along a layer of PML: exp(-damping fpeak dt ξ**2), ξ = 1 at its end.
+  pure subroutine Fd3dDamping(grid, width, fpeak, factors)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: width(6)
+    real(dp), intent(in) :: fpeak
+    type(fd3d_profiles_t), intent(out) :: factors
+    call Fd3dSponge(grid, width, factors, sqrt(damping*fpeak*grid%dt)/max(1, maxval(width)))
+  end subroutine Fd3dDamping
 
   !> Factors of a sponge (Cerjan et al. 1985, Geophysics 50, 705-708): exp(-(strength (width - i))**2), i cells from the end of the
   !> grid; strength 0.015 at 20 cells is theirs, so by default it is 0.3/width.

@@ -4,7 +4,7 @@ submodule(fd3d_m) fd3d_setup
   use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit
   use checked_m, only: Whole
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
-  use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles, Fd3dSponge
+  use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
@@ -124,8 +124,11 @@ contains
       call Fd3dSponge(self%grid, self%width, p)
       call self%engine%sponge(p%x(:, 1), p%y(:, 1), p%z(:, 1), error)
     else
-      call Fd3dProfiles(self%grid, self%width, c, self%scheme%fpeak, p)
+      call Fd3dProfiles(self%grid, self%width, c, self%scheme%fpeak, p, damped=self%own%damped)
       call self%engine%pml(p%x, p%y, p%z, error)
+      if (.not. self%own%damped .or. allocated(error)) return
+      call Fd3dDamping(self%grid, self%width, self%scheme%fpeak, p)
+      call self%engine%sponge(p%x(:, 1), p%y(:, 1), p%z(:, 1), error)
     end if
   end subroutine MakeLayers
 

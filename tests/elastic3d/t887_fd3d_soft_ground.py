@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""3D: soft ground of a large vp/vs on hard rock, below a free surface, holds waves that grow in layers of absorb=pml; with absorb=damped they fade,
+on any number of ranks alike, and it sends back less than a sponge. Plan tells of such ground, and of no other."""
+from pathlib import Path
+
+import numpy as np
+from check import claim, done
+from mini3d import run, write_deck
+from netCDF4 import Dataset
+
+H, DT = 10.0, 0.00161655
+SOFT, EVEN, FIRM = "0 1600 300 1800\n60 3000 1700 2300\n", "0 1600 300 1800\n", "0 1600 800 1800\n60 3000 1700 2300\n"
+Path("nodes.txt").write_text("1 243 0 211\n2 180 41 160\n3 230 12 230\n")
+Path("ground.map").write_text("spread nodes list nodes.txt\nshot 1 203 53 nodes y=191\n")
+
+
+def deck(layers, steps, **more):
+    Path("ground.layers").write_text(layers)
+    write_deck(**{"keymap": "ground.map", "layers": "ground.layers", "dx": H, "aperture": 40, "depth": 100, "half_length": 2, "npml": 8, "top": "free",
+                  "dispersion": "warn", "source": "moment", "mxx": 1e12, "myy": 5e11, "mzz": -1e12, "mxz": 7e11, "myz": 2e11, "fpeak": 1.34, "fmax": 3.75,
+                  "tmax": round(steps * DT, 2), "dt_out": round(steps * DT / 300, 4), "components": "vx,vy,vz", "retries": 0, "overwrite": "y",
+                  "output": "out.nc", "threads": 1, **more})
+
+
+def traces(layers, steps, ranks=1, **more):
+    deck(layers, steps, **more)
+    r = run("par=job.par", ranks=ranks) if ranks > 1 else run("par=job.par")
+    claim(r.returncode == 0, f"{more or 'one rank'}: {r.stderr.strip()[-200:] or 'no error'}")
+    with Dataset("out.nc") as d:
+        return np.array([d[c][0].filled(np.nan) for c in ("vx", "vy", "vz")], dtype=float)
+
+
+def parts(t):
+    return [float(np.abs(p).max()) for p in np.array_split(t, 8, axis=2)]
+
+
+pml, damped = parts(traces(SOFT, 3200)), parts(traces(SOFT, 3200, absorb="damped"))
+claim(pml[7] > 10 * pml[2], f"absorb=pml, largest velocity in eighths of the record: {' '.join(f'{x:.1e}' for x in pml)} m/s, which grows")
+claim(damped[7] < 0.02 * damped[0] and damped[7] < damped[5] < damped[3], f"absorb=damped: {' '.join(f'{x:.1e}' for x in damped)} m/s, which must fade")
+back = {}
+early = traces(SOFT, 500, npml=12)                                                      # of which 1e-4 % come back, before anything has grown
+for kind in ("damped", "sponge"):
+    off = traces(SOFT, 500, npml=12, absorb=kind) - early
+    back[kind] = 100 * float(np.sqrt((off ** 2).sum() / (early ** 2).sum()))
+claim(back["damped"] < 2 and back["sponge"] > 3 * back["damped"],
+      f"layers of 12 cells 4 cells away send back {back['damped']:.2g} % with absorb=damped, at most 2; a sponge {back['sponge']:.2g} %, over three times as much")
+for variant in ("fortran", "cpu"):
+    one = traces(SOFT, 150, absorb="damped", variant=variant)
+    if variant == "fortran":
+        off = float(np.sqrt(((one - traces(SOFT, 150, absorb="damped")) ** 2).sum() / (one ** 2).sum()))
+        claim(0 < np.abs(one).max() and off < 1e-5, f"fortran and cpu: {off:.1e} of the traces apart, must be below 1e-5")
+        continue
+    for cut in ("2x1x1", "1x2x1", "1x1x2"):
+        claim(np.array_equal(one, traces(SOFT, 150, ranks=3, absorb="damped", group=2, decomposition=cut)), f"group=2, {cut}: the bits of one rank")
+for layers, more, told in ((SOFT, {}, True), (SOFT, {"absorb": "damped"}, False), (SOFT, {"absorb": "sponge"}, False), (EVEN, {}, False), (FIRM, {}, False)):
+    deck(layers, 3000, **more)
+    words = " ".join(run("plan", "par=job.par").stdout.split())
+    claim(("give absorb=damped" in words) is told, f"plan {'tells' if told else 'says nothing'} of {layers.split(chr(10))} with {more or 'absorb=pml'}")
+done()
