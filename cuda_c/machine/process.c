@@ -122,15 +122,16 @@ static void look_around(void) {
     globfree(&lists);
 }
 
-/* True if Open MPI's launcher has lacked ranks here for so long that it cannot still be starting them: one was gone
- * before it was seen. What stands between it and a rank, as a shell does, has the name of the job too: children of that
- * are not counted. */
+/* True if a launcher of Open MPI that leaves a job alone when a rank dies (--enable-recovery) has lacked ranks here for
+ * so long that it cannot still be starting them: one was gone before it was seen. What stands between it and a rank, as
+ * a shell does, has the name of the job too: children of that are not counted. */
 static int lacks_ranks(void) {
-    const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *recovery = getenv("OMPI_MCA_orte_enable_recovery");
     double now = host_seconds();
     long should = 0;
     count_read(word ? word : "", 1, INT_MAX, NULL, &should);
-    if (!getenv("PMIX_NAMESPACE") || !known.here || known.here >= should || same_job(getppid()))
+    if (!recovery || strcmp(recovery, "1") || !getenv("PMIX_NAMESPACE") || !known.here || known.here >= should ||
+        same_job(getppid()))
         known.fewer = 0;
     else if (!known.fewer)
         known.fewer = now;
