@@ -15,7 +15,7 @@ module fd3d_absorb_m
   !> vp/vs: a thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
   real(dp), parameter :: alpha = 2
 
-  !> Soft ground of a large vp/vs on hard rock holds waves that run backward and grow all the same (t887, elastic3d/README.md). A
+  !> Soft ground of a large vp/vs on hard rock holds waves that grow all the same (t887, elastic3d/README.md). A
   !> larger α slows that down, and a little damping of all fields in the layer, this rate in units of fpeak at its end, stops it.
   real(dp), parameter :: alpha_damped = 8, damping = 1
 
