@@ -21,7 +21,7 @@ contains
     type(scheme3d_t), intent(inout) :: scheme
     real(dp) :: v(2)                                 ! vp, vs of the ground where their ratio is largest
     if (scheme%sponge .or. scheme%own%damped .or. scheme%npml == 0 .or. scheme%nt <= steps_most) return
-    v = Softest(earth)
+    v = Softest(earth, scheme%free_top)
     if (.not. v(2) > 0) return
     if (.not. (v(1) > ratio_least*v(2) .and. scheme%vmax > harder*v(1))) return
     call SchemeWarn(scheme, 'the ground has vp = '//Str(v(1), 4)//' and vs = '//Str(v(2), 4)//' m/s, a ratio of '// &
@@ -30,14 +30,16 @@ contains
               '; give absorb=damped, which sends back more, or a shorter tmax, if a shot blows up or traces grow towards their end')
   end subroutine SoftGroundWarn
 
-  !> vp and vs of solid ground where vp/vs is largest, 0 where there is none.
-  pure function Softest(earth) result(v)
+  !> vp and vs of solid ground below a free surface where vp/vs is largest, 0 where there is none. `free`: the top of the model is one;
+  !> else ground below air has one.
+  pure function Softest(earth, free) result(v)
     type(model3d_t), intent(in) :: earth
+    logical, intent(in) :: free
     real(dp) :: v(2)
     integer :: i, j, k, s
     v = 0
     if (earth%layers%n > 0) then
-      call Softer(v, earth%layers%medium(1, 1), earth%layers%medium(2, 1))
+      if (free) call Softer(v, earth%layers%medium(1, 1), earth%layers%medium(2, 1))
       return
     end if
     if (.not. allocated(earth%ground)) return
@@ -45,7 +47,7 @@ contains
     do j = 1, earth%n(2), s
       do i = 1, earth%n(1), s
         k = earth%ground(i, j)
-        if (k == 0) cycle
+        if (k == 0 .or. (k == 1 .and. .not. free)) cycle
         if (earth%on_disk) then
           call Softer(v, real(earth%thin((i - 1)/s + 1, (j - 1)/s + 1, (k - 1)/s + 1, 1), dp), &
                       real(earth%thin((i - 1)/s + 1, (j - 1)/s + 1, (k - 1)/s + 1, 2), dp))

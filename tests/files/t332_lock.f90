@@ -186,7 +186,7 @@ contains
     call Claim(.not. FileExists(path), 'nothing stays')
   end subroutine Race
 
-  !> What a killed process leaves while it makes or takes a lock goes with the next one; a living one's and what is no lock's stays.
+  !> Files that a killed process leaves as it makes or takes a lock go with the next lock; those of a living one, and of no lock, stay.
   subroutine Left()
     type(lock_t) :: one
     character(*), parameter :: token = '.0123456789abcdef', gone(*) = [character(40) :: token, token//'.dead', '.unreadable.dead', &

@@ -1,4 +1,4 @@
-// What steps are timed on, when a grid of the `tuned` variant is new: noise, as zeros cost a GPU less power, and
+// Trials for a new grid of the `tuned` variant. Its steps are timed on noise, as zeros cost a GPU less power, and with
 // receivers, as those of a shot take places on its processors. Without a velocity anywhere noise stays what it is.
 #include <algorithm>
 
