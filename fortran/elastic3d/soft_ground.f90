@@ -30,8 +30,8 @@ contains
               '; give absorb=damped, which sends back more, or a shorter tmax, if a shot blows up or traces grow towards their end')
   end subroutine SoftGroundWarn
 
-  !> vp and vs of solid ground below a free surface where vp/vs is largest, 0 where there is none. `free`: the top of the model is one;
-  !> else ground below air has one.
+  !> vp and vs of solid ground below a free surface where vp/vs is largest, 0 where there is none. `free`: the top of the model is
+  !> one; else ground below air has one.
   pure function Softest(earth, free) result(v)
     type(model3d_t), intent(in) :: earth
     logical, intent(in) :: free

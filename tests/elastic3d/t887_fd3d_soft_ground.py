@@ -52,7 +52,7 @@ for cut in ("2x1x1", "1x2x1", "1x1x2"):
     pieces = traces(SOFT, 300, ranks=3, absorb="damped", variant="cpu", group=2, decomposition=cut)
     claim(np.abs(one).max() > 0 and np.array_equal(one, pieces), f"group=2, {cut}: the bits of one rank")
 for layers, more, told in ((SOFT, {}, True), (SOFT, {"absorb": "damped"}, False), (SOFT, {"absorb": "sponge"}, False), (SOFT, {"top": "pml"}, False),
-                            (EVEN, {}, False), (FIRM, {}, False)):
+                           (EVEN, {}, False), (FIRM, {}, False)):
     deck(layers, 3000, **more)
     words = " ".join(run("plan", "par=job.par").stdout.split())
     claim(("give absorb=damped" in words) is told, f"plan {'tells' if told else 'says nothing'} of {layers.split(chr(10))} with {more or 'absorb=pml'}")
