@@ -7,6 +7,7 @@ submodule(elastic3d_m) elastic3d_derive
   use partners_m, only: halo_auto, halo_host, halo_words
   use quality_band_m, only: QualityBand
   use scheme_m, only: SchemeDerive
+  use soft_ground_m, only: WantsDamped
   use source3d_m, only: source_force, SourceDerive
   use fd3d_surface_m, only: surface_rows
   use model3d_m, only: model3d_t
@@ -35,7 +36,6 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       scheme%sponge = job%absorb == 'sponge'
-      scheme%own%damped = job%absorb == 'damped'
       scheme%periodic = job%sides == 'periodic'
       scheme%one_way = job%bottom == 'one-way'
       scheme%own%pgv = job%pgv
@@ -60,6 +60,7 @@ contains
       scheme%rock_top = job%top == 'free' .and. .not. scheme%own%wet
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
+      scheme%own%damped = WantsDamped(job%absorb, self%earth, scheme)
     end select
   end procedure derive
 

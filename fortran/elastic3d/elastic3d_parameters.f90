@@ -31,7 +31,7 @@ contains
     call WaveletTable(t, job, 'ricker,ormsby,ormsby-rounded,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
     call WeightsTable(t, job, 2, 4, 'taylor', 'free')
-    call t%word('absorb', job%absorb, 'pml', 'pml,damped,sponge', 'kind of the absorbing layers: convolutional PML; PML that damps along the layer too, for soft ground of a large vp/vs on hard rock, whose waves grow in the first; or the sponge of Cerjan et al.')
+    call t%word('absorb', job%absorb, 'auto', 'auto,pml,damped,sponge', 'kind of the absorbing layers: convolutional PML; damped, PML that damps along the layer too, for soft ground of a large vp/vs on hard rock, whose waves grow in the first; the sponge of Cerjan et al.; auto = damped where the record is long enough for such waves to grow, else pml')
     call t%word('layer_differences', job%layer_differences, 'full', 'full,narrow,auto', 'differences along layers of absorb=pml at the four sides, within them: full, as elsewhere, which let slow waves grow at a sea floor with steps; narrow, of half-length 1, which send back more of grazing waves; auto = narrow where the sea floor has steps')
     call t%word('sides', job%sides, 'absorb', 'absorb,periodic', 'the four sides: absorbing layers, or each followed by the one opposite')
     call t%word('bottom', job%bottom, 'absorb', 'absorb,one-way', 'the bottom: absorbing layer, or the one-way condition of Clayton & Engquist')

@@ -10,6 +10,8 @@ submodule(elastic3d_m) elastic3d_words
   character, parameter :: nl = new_line('a')
   character(*), parameter :: narrow_words = 'differences along those of the sides have half-length 1 in them '// &
                              '(layer_differences), as longer ones let slow waves grow at a sea floor with steps'
+  character(*), parameter :: damped_words = 'they damp along themselves too (absorb), as others let waves grow that soft '// &
+                             'ground on hard rock holds; they send back more'
 
 contains
 
@@ -19,7 +21,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       associate (c => scheme, j => job)
-        words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
+        words = ' '//Str(c%dy, 17)//' '//Absorbs(c)//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
                 Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (c%own%narrow) words = words//' narrow'
@@ -45,6 +47,7 @@ contains
       call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
                     'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
       call list%add('source_term', Acts(self, scheme))
+      call list%add('absorb', Absorbs(scheme))
       if (scheme%own%narrow) call list%add('layer_differences', 'narrow')
       call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
       if (.not. scheme%own%attenuates) return
@@ -53,6 +56,15 @@ contains
       call list%add('memory_variables', trim(memory_words(scheme%own%memory)))
     end select
   end procedure describe
+
+  !> What the absorbing layers are, whatever word of the parameter `absorb` chose them.
+  pure function Absorbs(scheme) result(word)
+    type(scheme3d_t), intent(in) :: scheme
+    character(:), allocatable :: word
+    word = 'pml'
+    if (scheme%sponge) word = 'sponge'
+    if (scheme%own%damped) word = 'damped'
+  end function Absorbs
 
   !> Smallest Q, its band, and what the memory variables are and cost, as cells without layers have it (fd3d_cpu.c).
   function Quality(scheme) result(words)
@@ -84,6 +96,7 @@ contains
                                       'as shots need them'
       if (scheme%own%attenuates) lines = lines//nl//'quality  '//Quality(scheme)
       if (scheme%own%narrow) lines = lines//nl//'layers   '//narrow_words
+      if (scheme%own%damped) lines = lines//nl//'layers   '//damped_words
       lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
     end select
   end procedure log_lines
@@ -103,6 +116,7 @@ contains
                 'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
         if (e%attenuates) lines = lines//nl//'quality    '//Quality(scheme)
         if (scheme%own%narrow) lines = lines//nl//'layers     '//narrow_words
+        if (scheme%own%damped) lines = lines//nl//'layers     '//damped_words
       end associate
       lines = lines//nl//Labelled('source     ', Acts(self, scheme))
     end select

@@ -63,7 +63,7 @@ module parameters_m
     ! cluster
     integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
     character(:), allocatable :: on_gpu_error, checkpoint
-    real(dp) :: progress = 0, mtbf = 0, lease = 0, grace = 0, deadline = 0
+    real(dp) :: progress = 0, mtbf = 0, lease = 0, grace = 0, deadline = 0, forecast = 0
     integer :: quarantine = 0
   end type job_t
 
@@ -289,6 +289,7 @@ contains
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
     call t%text('checkpoint', job%checkpoint, 'auto', 'minutes of compute after which the state of a long shot goes to disk (OUTPUT.states), so that a lost shot goes on from there; 0 = never; auto = by what a state costs and mtbf')
     call t%real('mtbf', job%mtbf, 24.0_dp, 0.01_dp, 1.0e6_dp, 'h', 'mean time between two losses of a worker, for checkpoint=auto')
+    call t%real('forecast', job%forecast, 1.5_dp, 0.0_dp, 86400.0_dp, 's', 'plan models shots for so long, three times as long on a busy machine, to forecast the time of the survey; 0 = no forecast of time')
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
     call t%real('lease', job%lease, 120.0_dp, 1.0_dp, 86400.0_dp, 's', 'a worker not heard of for so long is taken for lost and its shots are dealt again; sooner, after twice the time of its shots (at least 20 s), once that is known; later where it came back, or was busy, after more than half of that; one that is seen to be dead is not waited for')
     call t%int('quarantine', job%quarantine, 3, 0, 1000000, 'losses', 'a node that lost so many workers, or shots that others then modelled, gets no more shots as long as there are other nodes; 0 = never')

@@ -56,7 +56,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(survey_t) :: survey
     type(span_t) :: span
-    type(cost_t) :: cost
     logical :: fits
     call SurveyRead(physics, job, survey, error)
     if (allocated(error)) return
@@ -74,13 +73,24 @@ contains
     if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
+    if (job%forecast > 0) call Forecast(survey, span, role, error)
+    if (.not. job%forecast > 0) call Row('time', 'not measured: forecast = 0')
+    if (allocated(error)) return
+    if (job%gpn > 0) call PrintGpu(survey, span)
+  end subroutine Plan
+
+  subroutine Forecast(survey, span, role, error)
+    type(survey_t), intent(in) :: survey
+    type(span_t), intent(in) :: span
+    type(role_t), intent(in) :: role
+    type(error_t), allocatable, intent(inout) :: error
+    type(cost_t) :: cost
     if (span%cells > many) call LogInfo('time     is found by a trial, with set-up of up to '//Str(span%cells/1e6_dp, 4)//' Mcells')
     call Rehearse(survey, span%largest, .false., cost, error)
     if (allocated(error)) return
     call PrintStates(survey, span, cost)
     call PrintTime(survey, span, role, cost)
-    if (job%gpn > 0) call PrintGpu(survey, span)
-  end subroutine Plan
+  end subroutine Forecast
 
   subroutine PrintScheme(s)
     class(scheme_t), intent(in) :: s
@@ -339,7 +349,7 @@ contains
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
       if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(GroupFewest(survey, room, ON_GPU))
-      if (shots == 0) return
+      if (shots == 0 .or. .not. survey%job%forecast > 0) return
       survey%scheme%gpu_room = room
       call Rehearse(survey, span%largest, .true., cost, error)
     end if

@@ -1,4 +1,4 @@
-!> The costs of the parts of a shot on this machine, found in some seconds: whole shots of the survey where they are small, else
+!> The costs of the parts of a shot on this machine, found in some seconds (parameter `forecast`): whole shots of the survey where they are small, else
 !> some steps of one, of a piece of it where even its set-up would take long. Nothing is written but nameless bytes onto the disk of
 !> the output.
 module rehearsal_m
@@ -21,13 +21,14 @@ module rehearsal_m
   private
   public :: Rehearse
 
-  real(dp), parameter :: SECONDS = 1.5_dp, BUSY = 4.5_dp   !< the rehearsal takes about; on a busy machine
+  real(dp), parameter :: busy = 3                  !< so many times as long on a busy machine
   real(dp), parameter :: UNTRIED = 5.0e-3_dp       !< what a commit is taken for where it cannot be tried [s]
   integer, parameter :: SHOTS = 50                 !< tried at most
   integer, parameter :: FIRST_CHUNKS = 2           !< of the time loop, not counted where others follow
 
   type :: start_t
     real(dp) :: wall = 0, cpu = 0                  !< [s]
+    real(dp) :: seconds = 0                        !< that the rehearsal takes about
   end type start_t
 
   !> Sums over what was tried.
@@ -55,8 +56,7 @@ contains
     type(start_t) :: start
     integer :: tried, n
     logical :: whole, enough
-    start%wall = host_seconds()
-    call cpu_time(start%cpu)
+    start = Begun(survey%job%forecast)
     allocate (scheme, source=survey%scheme)
     call scheme%no_pictures()
     call survey%physics%solver(solver)
@@ -95,8 +95,7 @@ contains
     type(start_t) :: start
     real(dp) :: bytes
     logical :: whole, enough
-    start%wall = host_seconds()
-    call cpu_time(start%cpu)
+    start = Begun(survey%job%forecast)
     allocate (scheme, source=survey%scheme)
     scheme%variant = variant
     cost%picture = -1
@@ -112,13 +111,20 @@ contains
     cost%picture = cost%picture/sums%pictures + 4*Commit(survey, bytes)/bytes
   end subroutine Pictures
 
+  type(start_t) function Begun(seconds) result(start)
+    real(dp), intent(in) :: seconds
+    start%seconds = seconds
+    start%wall = host_seconds()
+    call cpu_time(start%cpu)
+  end function Begun
+
   !> True when enough shots are tried; that takes longer where other programs take most of the time.
   logical function Over(start)
     type(start_t), intent(in) :: start
     real(dp) :: wall, cpu
     wall = host_seconds() - start%wall
     call cpu_time(cpu)
-    Over = wall > BUSY .or. (wall > SECONDS .and. cpu - start%cpu > 0.75_dp*SECONDS)
+    Over = wall > busy*start%seconds .or. (wall > start%seconds .and. cpu - start%cpu > 0.75_dp*start%seconds)
   end function Over
 
   !> The shot that is tried as number i of n: the largest, then some spread over the key-map.
@@ -227,7 +233,7 @@ contains
       fraction = solver%fraction()
       now = host_seconds()
       enough = Over(start)
-      if (whole .or. (enough .and. chunks > FIRST_CHUNKS) .or. now - start%wall > 2*BUSY) exit
+      if (whole .or. (enough .and. chunks > FIRST_CHUNKS) .or. now - start%wall > 2*busy*start%seconds) exit
       if (chunks == FIRST_CHUNKS) begin = now
       if (chunks == FIRST_CHUNKS) done = fraction
     end do

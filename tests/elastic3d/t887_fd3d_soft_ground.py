@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """3D: soft ground of a large vp/vs on hard rock, below a free surface, holds waves that grow in layers of absorb=pml; with absorb=damped they fade,
-on any number of ranks alike, and it sends back less than a sponge. Plan tells of such ground, and of no other."""
+on any number of ranks alike, and it sends back less than a sponge. The default takes it for long records of such ground, and of no other; plan tells of both."""
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +34,11 @@ def parts(t):
     return [float(np.abs(p).max()) for p in np.array_split(t, 8, axis=2)]
 
 
-pml, damped = parts(traces(SOFT, 3200)), parts(traces(SOFT, 3200, absorb="damped"))
+pml, damped = parts(traces(SOFT, 3200, absorb="pml")), parts(traces(SOFT, 3200))
+with Dataset("out.nc") as d:
+    claim(d.absorb == "damped", f"with the default the output says absorb = {d.absorb}")
 claim(pml[7] > 10 * pml[4], f"absorb=pml, largest velocity in eighths of the record: {' '.join(f'{x:.1e}' for x in pml)} m/s, which grows")
-claim(damped[7] < 0.02 * max(damped) and damped[7] < damped[5] < damped[3], f"absorb=damped: {' '.join(f'{x:.1e}' for x in damped)} m/s, which must fade")
+claim(damped[7] < 0.02 * max(damped) and damped[7] < damped[5] < damped[3], f"the default: {' '.join(f'{x:.1e}' for x in damped)} m/s, which must fade")
 back = {}
 early = traces(SOFT, 500, npml=12)                                                      # of which 1e-4 % come back, before anything has grown
 for kind in ("damped", "sponge"):
@@ -51,9 +53,10 @@ claim(off < 1e-5, f"fortran and cpu: {off:.1e} of the traces apart, must be belo
 for cut in ("2x1x1", "1x2x1", "1x1x2"):
     pieces = traces(SOFT, 300, ranks=3, absorb="damped", variant="cpu", group=2, decomposition=cut)
     claim(np.abs(one).max() > 0 and np.array_equal(one, pieces), f"group=2, {cut}: the bits of one rank")
-for layers, more, told in ((SOFT, {}, True), (SOFT, {"absorb": "damped"}, False), (SOFT, {"absorb": "sponge"}, False), (SOFT, {"top": "pml"}, False),
-                           (EVEN, {}, False), (FIRM, {}, False)):
+for layers, more, damped in ((SOFT, {}, True), (SOFT, {"absorb": "damped"}, True), (SOFT, {"absorb": "pml"}, False), (SOFT, {"absorb": "sponge"}, False),
+                             (SOFT, {"top": "pml"}, False), (SOFT, {"tmax": 0.5}, False), (EVEN, {}, False), (FIRM, {}, False)):
     deck(layers, 3000, **more)
     words = " ".join(run("plan", "par=job.par").stdout.split())
-    claim(("give absorb=damped" in words) is told, f"plan {'tells' if told else 'says nothing'} of {layers.split(chr(10))} with {more or 'absorb=pml'}")
+    claim(("they damp along themselves too" in words) is damped and ("give absorb=damped" in words) is (more == {"absorb": "pml"}),
+          f"{layers.split(chr(10))} with {more or 'defaults'}: layers {'damp' if damped else 'do not damp'} along themselves, plan says so")
 done()

@@ -41,7 +41,7 @@ overwrite = y
 
 def foretold(*words):
     """Seconds of the whole and of pictures, by the plan."""
-    said = run("plan", "par=job.par", *words).stdout
+    said = run("plan", "par=job.par", "forecast=1.5", *words).stdout
     whole, pictures = re.search(r"\n  time +about ([\d.]+) s", said), re.search(r"\n +([\d.]+) s of it in one process for pictures", said)
     return float(whole[1]) if whole else 0.0, float(pictures[1]) if pictures else 0.0
 

@@ -24,7 +24,7 @@ def forecast(what, *words, ranks=1, bound=1.3):
     """The forecast against the run that follows it, within a factor."""
     said = []
     for _ in range(TRIES):
-        r = run("plan", "par=job.par", *words, ranks=ranks)
+        r = run("plan", "par=job.par", "forecast=1.5", *words, ranks=ranks)
         lines = r.stdout[r.stdout.index("\n  time   ") + 1:].splitlines()
         foretold = seconds(lines[0] if ranks == 1 else lines[1])
         if run("par=job.par", "overwrite=y", *words, ranks=ranks).returncode != 0:
@@ -40,10 +40,14 @@ def forecast(what, *words, ranks=1, bound=1.3):
 write_keymap(150, dx=3.2)
 write_deck(threads=None)
 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-r = run("plan", "par=job.par")
+r = run("plan", "par=job.par", "forecast=1.5")
 after = resource.getrusage(resource.RUSAGE_CHILDREN)
 used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 claim(r.returncode == 0 and used < 10 * SLOW, f"a plan takes {used:.1f} s of processor time, bound 10")
+claim("time       about" in r.stdout, f"which tells the time: {r.stdout.splitlines()[-1].strip()}")
+quick = run("plan", "par=job.par", "forecast=0")
+claim(quick.returncode == 0 and "time       not measured: forecast = 0" in quick.stdout and "memory" in quick.stdout,
+      f"forecast=0 models nothing: exit status {quick.returncode}, {quick.stdout.splitlines()[-1].strip()}")
 claim(f"1 of {os.cpu_count()} threads" in r.stdout or os.cpu_count() == 1, "tiny shots: it says that they get one thread")
 forecast("150 tiny shots, one process")
 for workers in (1, 2):                # ranks that share cores, with others too, wait for each other as long as tiny shots take
