@@ -187,24 +187,23 @@ void gpu_forget_graphs(gpu_queue *q) {
 }
 
 // Between begin and end of a capture nothing is computed, only noted; the end must come, whatever fails in between.
-int gpu_capture(gpu_queue *q, int n, int (*step)(void *self), void *self, cudaGraphExec_t *made) {
+static int make_graph(gpu_queue *q, int g, int (*step)(void *self), void *self) {
     cudaGraph_t graph = nullptr;
     int rc = 0;
-    *made = nullptr;
     CUDA_TRY(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeThreadLocal));
-    for (int s = 0; s < n && rc == 0; s++)
+    for (int s = 0; s < graph_steps[g] && rc == 0; s++)
         rc = step(self);
     const cudaError_t ended = cudaStreamEndCapture(q->stream, &graph);
-    cudaError_t status = cudaSuccess;
+    cudaError_t made = cudaSuccess;
     if (rc == 0 && ended == cudaSuccess)
-        status = cudaGraphInstantiate(made, graph, cudaGraphInstantiateFlagUseNodePriority);
+        made = cudaGraphInstantiate(&q->graph[g], graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph != nullptr)
         cudaGraphDestroy(graph);
     TRY(rc);
     CUDA_TRY(ended);
-    if (status != cudaSuccess)
-        *made = nullptr;
-    CUDA_TRY(status);
+    if (made != cudaSuccess)
+        q->graph[g] = nullptr;
+    CUDA_TRY(made);
     return 0;
 }
 
@@ -212,7 +211,7 @@ int gpu_repeat(gpu_queue *q, int n, int (*step)(void *self), void *self) {
     for (int g = 0; g < GPU_GRAPHS; g++)
         for (; n >= graph_steps[g]; n -= graph_steps[g]) {
             if (q->graph[g] == nullptr)
-                TRY(gpu_capture(q, graph_steps[g], step, self, &q->graph[g]));
+                TRY(make_graph(q, g, step, self));
             CUDA_TRY(cudaGraphLaunch(q->graph[g], q->stream));
         }
     for (; n > 0; n--)

@@ -93,8 +93,6 @@ int gpu_put_rows(gpu_queue *q, float *device, ptrdiff_t pitch, const float *host
 int gpu_begin(gpu_queue *q, int it, int first);
 int gpu_repeat(gpu_queue *q, int n, int (*step)(void *self), void *self);
 int gpu_end(gpu_queue *q, const gpu_plane *sigma);
-/* n steps as a graph; the caller destroys it. */
-int gpu_capture(gpu_queue *q, int n, int (*step)(void *self), void *self, cudaGraphExec_t *made);
 void gpu_forget_graphs(gpu_queue *q);
 
 int gpu_pending(gpu_queue *q, int most);

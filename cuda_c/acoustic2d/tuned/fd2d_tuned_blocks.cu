@@ -88,9 +88,19 @@ struct stopwatch {
     void *self;
 };
 
-static int two_steps(void *self) {
-    const stopwatch *w = (const stopwatch *)self;
-    return w->steps(w->self, 2);
+// n launches as a graph, which is how shots are run: one by one, those of a small grid would take what the host needs.
+static int make_graph(const stopwatch &w, int n, cudaGraphExec_t *made) {
+    cudaGraph_t graph = nullptr;
+    CUDA_TRY(cudaStreamBeginCapture(w.queue->stream, cudaStreamCaptureModeThreadLocal));
+    const int rc = w.steps(w.self, n);
+    cudaError_t status = cudaStreamEndCapture(w.queue->stream, &graph);
+    if (rc == 0 && status == cudaSuccess)
+        status = cudaGraphInstantiate(made, graph, 0);
+    if (graph != nullptr)
+        cudaGraphDestroy(graph);
+    TRY(rc);
+    CUDA_TRY(status);
+    return 0;
 }
 
 static int time_graph(const stopwatch &w, cudaGraphExec_t launches, float *ms) {
@@ -105,12 +115,10 @@ static int time_graph(const stopwatch &w, cudaGraphExec_t launches, float *ms) {
     return 0;
 }
 
-// Time of a launch [ms], of n in a graph, which is how shots are run: one by one, those of a small grid would take what
-// the host needs.
+// Time of a launch [ms].
 static int time_step(const stopwatch &w, int n, float *ms) {
     cudaGraphExec_t launches = nullptr;
-    stopwatch mine = w;
-    TRY(gpu_capture(w.queue, n / 2, two_steps, &mine, &launches));
+    TRY(make_graph(w, n, &launches));
     const int rc = time_graph(w, launches, ms);
     cudaGraphExecDestroy(launches);
     *ms /= (float)n;
