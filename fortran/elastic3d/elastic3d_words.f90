@@ -21,8 +21,8 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       associate (c => scheme, j => job)
-        words = ' '//Str(c%dy, 17)//' '//Absorbs(c)//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
-                Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
+        words = ' '//Str(c%dy, 17)//' '//Absorbs(c)//' '//j%sides//' '//j%bottom//' '//j%model_at//' '// &
+                Str(c%own%attenuates)//' '//Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (c%own%narrow) words = words//' narrow'
         if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
@@ -63,7 +63,7 @@ contains
     character(:), allocatable :: word
     word = 'pml'
     if (scheme%sponge) word = 'sponge'
-    if (scheme%own%damped) word = 'damped'
+    if (scheme%damped) word = 'damped'
   end function Absorbs
 
   !> Smallest Q, its band, and what the memory variables are and cost, as cells without layers have it (fd3d_cpu.c).
@@ -96,7 +96,7 @@ contains
                                       'as shots need them'
       if (scheme%own%attenuates) lines = lines//nl//'quality  '//Quality(scheme)
       if (scheme%own%narrow) lines = lines//nl//'layers   '//narrow_words
-      if (scheme%own%damped) lines = lines//nl//'layers   '//damped_words
+      if (scheme%damped) lines = lines//nl//'layers   '//damped_words
       lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
     end select
   end procedure log_lines
@@ -116,7 +116,7 @@ contains
                 'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
         if (e%attenuates) lines = lines//nl//'quality    '//Quality(scheme)
         if (scheme%own%narrow) lines = lines//nl//'layers     '//narrow_words
-        if (scheme%own%damped) lines = lines//nl//'layers     '//damped_words
+        if (scheme%damped) lines = lines//nl//'layers     '//damped_words
       end associate
       lines = lines//nl//Labelled('source     ', Acts(self, scheme))
     end select

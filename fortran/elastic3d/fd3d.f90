@@ -504,7 +504,7 @@ contains
       call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
       if (g%anelastic .and. o%memory /= memory_coarse2001) call HashAdd(id%grid, o%memory)
       if (g%narrow) call HashAdd(id%grid, 1)
-      if (o%damped) call HashAdd(id%grid, 2)
+      if (s%damped) call HashAdd(id%grid, 2)
       call HashAdd(id%grid, [g%first, g%whole])
       call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
       id%medium = self%medium_hash

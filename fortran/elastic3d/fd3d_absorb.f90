@@ -15,9 +15,9 @@ module fd3d_absorb_m
   !> vp/vs: a thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
   real(dp), parameter :: alpha = 2
 
-  !> Soft ground of a large vp/vs on hard rock holds waves that grow all the same (t887, elastic3d/README.md). A
-  !> larger α slows that down, and a little damping of all fields in the layer, this rate in units of fpeak at its end, stops it.
-  real(dp), parameter :: alpha_damped = 8, damping = 1
+  !> What soft layers beside hard rock hold grows all the same (t887, elastic3d/README.md). A larger α stops most of it, and a
+  !> little damping of all fields in the layer, this rate in units of fpeak at its end, the rest.
+  real(dp), parameter :: alpha_damped = 12, damping = 0.25_dp
 
 contains
 
@@ -60,22 +60,23 @@ contains
     end function OneAxis
   end subroutine Fd3dProfiles
 
-  !> Factors of a step for all fields that damp what runs along a layer of PML: exp(-damping fpeak dt ξ**2), ξ = 1 at its end.
+  !> Factors of a step for all fields that damp what runs along a layer of PML: exp(-damping fpeak dt ξ**4), ξ = 1 at its end.
   pure subroutine Fd3dDamping(grid, width, fpeak, factors)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6)
     real(dp), intent(in) :: fpeak
     type(fd3d_profiles_t), intent(out) :: factors
-    call Fd3dSponge(grid, width, factors, sqrt(damping*fpeak*grid%dt)/max(1, maxval(width)))
+    call Fd3dSponge(grid, width, factors, (damping*fpeak*grid%dt)**0.25_dp/max(1, maxval(width)), 4)
   end subroutine Fd3dDamping
 
-  !> Factors of a sponge (Cerjan et al. 1985, Geophysics 50, 705-708): exp(-(strength (width - i))**2), i cells from the end of the
-  !> grid; strength 0.015 at 20 cells is theirs, so by default it is 0.3/width.
-  pure subroutine Fd3dSponge(grid, width, sponge, strength)
+  !> Factors of a sponge (Cerjan et al. 1985, Geophysics 50, 705-708): exp(-(strength (width - i))**power), i cells from the end of
+  !> the grid; strength 0.015 at 20 cells and power 2 are theirs, so by default it is 0.3/width.
+  pure subroutine Fd3dSponge(grid, width, sponge, strength, power)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6)
     type(fd3d_profiles_t), intent(out) :: sponge
     real(dp), intent(in), optional :: strength
+    integer, intent(in), optional :: power
     sponge = fd3d_profiles_t(OneAxis(1), OneAxis(2), OneAxis(3))
   contains
     pure function OneAxis(a) result(g)
@@ -91,11 +92,14 @@ contains
     pure real(dp) function Factor(cells, i)
       integer, intent(in) :: cells, i
       real(dp) :: s
+      integer :: p
       Factor = 1
       if (i >= cells) return
       s = 0.3_dp/cells
       if (present(strength)) s = strength
-      Factor = exp(-(s*(cells - i))**2)
+      p = 2
+      if (present(power)) p = power
+      Factor = exp(-(s*(cells - i))**p)
     end function Factor
   end subroutine Fd3dSponge
 

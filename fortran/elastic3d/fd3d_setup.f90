@@ -124,9 +124,9 @@ contains
       call Fd3dSponge(self%grid, self%width, p)
       call self%engine%sponge(p%x(:, 1), p%y(:, 1), p%z(:, 1), error)
     else
-      call Fd3dProfiles(self%grid, self%width, c, self%scheme%fpeak, p, damped=self%own%damped)
+      call Fd3dProfiles(self%grid, self%width, c, self%scheme%fpeak, p, damped=self%scheme%damped)
       call self%engine%pml(p%x, p%y, p%z, error)
-      if (.not. self%own%damped .or. allocated(error)) return
+      if (.not. self%scheme%damped .or. allocated(error)) return
       call Fd3dDamping(self%grid, self%width, self%scheme%fpeak, p)
       call self%engine%sponge(p%x(:, 1), p%y(:, 1), p%z(:, 1), error)
     end if

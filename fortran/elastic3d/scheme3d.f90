@@ -19,7 +19,6 @@ module scheme3d_m
     real(dp) :: qmin = 0                      !< smallest quality factor of the model
     integer :: memory = memory_coarse         !< way of memory variables (anelastic.f90)
     logical :: narrow = .false.               !< differences along layers of the sides are of half-length 1 in them
-    logical :: damped = .false.               !< layers of PML damp along themselves too
     logical :: wet = .false.                  !< all of the model's top is a fluid
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
@@ -63,7 +62,7 @@ contains
       parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
                         real([own%decomposition, own%halo, own%memory], dp), &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv, own%narrow, &
-                                    own%wet, own%damped]), dp), &
+                                    own%wet, self%damped]), dp), &
                         SourceNumbers(own%source)]
       if (own%source%fault%n > 0) parcel%samples = own%source%fault%rate
     end associate
@@ -112,7 +111,7 @@ contains
       own%pgv = on(5)
       own%narrow = on(6)
       own%wet = on(7)
-      own%damped = on(8)
+      self%damped = on(8)
       call SourceFrom(x(MORE + 1:), parcel%samples, own%source)
     end associate
     if (.not. self%dy > 0) why = 'dy = '//Str(self%dy)//' is impossible'

@@ -1,6 +1,6 @@
-!> The costs of the parts of a shot on this machine, found in some seconds (parameter `forecast`): whole shots of the survey where they are small, else
-!> some steps of one, of a piece of it where even its set-up would take long. Nothing is written but nameless bytes onto the disk of
-!> the output.
+!> The costs of the parts of a shot on this machine, found in some seconds (parameter `forecast`): whole shots of the survey where
+!> they are small, else some steps of one, of a piece of it where even its set-up would take long. Nothing is written but nameless
+!> bytes onto the disk of the output.
 module rehearsal_m
   use error_m, only: error_t
   use files_m, only: FileCommit

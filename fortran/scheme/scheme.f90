@@ -48,6 +48,7 @@ module scheme_m
     real(dp) :: acts = 0                      !< time at which histories begin to act [s]
     real(dp) :: early = 0                     !< steps by which a force acts earlier than a source of stress
     logical :: sponge = .false.               !< the layers are Cerjan's sponge
+    logical :: damped = .false.               !< layers of PML damp along themselves too
     logical :: periodic = .false.             !< the four sides follow each other
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'

@@ -25,7 +25,7 @@ module surveycheck_m
   real(dp), parameter :: on_surface = 1.0e-6_dp   !< part of a cell: what is closer to the surface is on it
   real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, to which navigation is rounded: 2D warns of more
   real(dp), parameter :: echo_most = 0.02_dp      !< part of the peak: a larger echo of a layer is warned of
-  real(dp), parameter :: grazing_sponge = 2.6_dp  !< exponent of an echo of a sponge, see Echo
+  real(dp), parameter :: grazing_sponge = 2.6_dp, grazing_damped = 7.9_dp  !< exponents of echoes, of absorb=damped too, see Echo
   real(dp), parameter :: sponge_most = 0.1_dp     !< instead of echo_most for a sponge, which is known to send back some per cent
   integer, parameter :: steps = 256               !< of the table of phase by slowness
   character(6), parameter :: names(6) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
@@ -206,7 +206,7 @@ contains
         across = abs(shot%rz - Face(3)) + abs(shot%sz - Face(3))
         along2 = (shot%rx - shot%sx)**2 + y**2
       end select
-      reach = -Grazing(scheme%sponge, scheme%npml)/log(limit)   ! no layer does worse than one for the wave's own velocity
+      reach = -Grazing(scheme)/log(limit)   ! no layer does worse than one for the wave's own velocity
       if (.not. any(sqrt(along2) > reach*(across + 2*scheme%npml*d(a)))) cycle
       call TakeEcho(sqrt(along2), 2*scheme%npml*d(a))
     end do
@@ -234,8 +234,8 @@ contains
       r = maxloc(along/(across + width2), 1, inside)
       way = WayTo(shot, r, job%axes)
       faster = 1
-      if (.not. scheme%sponge) faster = physics%vmax*sum(slowness)/path_places
-      e = Echo(Grazing(scheme%sponge, scheme%npml), along, across + width2, faster)
+      if (.not. (scheme%sponge .or. scheme%damped)) faster = physics%vmax*sum(slowness)/path_places
+      e = Echo(Grazing(scheme), along, across + width2, faster)
       check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
       way%measure = e(r)
       if (.not. way%measure > max(check%echo(side)%measure, limit)) return
@@ -253,12 +253,13 @@ contains
     if (along > 0) Echo = exp(-power*faster*deep/along)
   end function Echo
 
-  !> Of layers of npml cells, as measured in homogeneous media, 4 to 15 Hz, 6 to 20 cells, 1 to 14 km: PML of more cells are
-  !> stronger, up to some 23 (pml.f90).
-  pure real(dp) function Grazing(sponge, npml)
-    logical, intent(in) :: sponge
-    integer, intent(in) :: npml
-    Grazing = merge(grazing_sponge, 25 + 4.75_dp*min(23, npml), sponge)
+  !> As measured in homogeneous media, 4 to 15 Hz, 6 to 20 cells, 1 to 14 km: PML of more cells are stronger, up to some 23
+  !> (pml.f90).
+  pure real(dp) function Grazing(scheme)
+    class(scheme_t), intent(in) :: scheme
+    Grazing = 25 + 4.75_dp*min(23, scheme%npml)
+    if (scheme%damped) Grazing = grazing_damped
+    if (scheme%sponge) Grazing = grazing_sponge
   end function Grazing
 
   ! --- in words ---------------------------------------------------------------------------------------------------------
@@ -318,7 +319,7 @@ contains
         if (side == 6) cure = 'give it a greater depth, or a larger npml'
         if (side == 5) cure = 'give top=free if it is the sea surface or the ground, else a model that begins higher up, or '// &
                               'a larger npml'
-        if (scheme%sponge) cure = cure//', or absorb=pml'
+        if (scheme%sponge .or. scheme%damped) cure = cure//', or absorb=pml'
         call SchemeWarn(scheme, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '// &
                   Str(check%angle(side), 3)//' degrees, from source to channel '//Str(e%channel)//' of shot record '// &
                   Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
