@@ -73,9 +73,16 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
 
     Source records "S" (or those of the given source ID) are the shots, "R" records after them the receivers.
     """
+    if re.match('I?OGP,', read_lines(path)[0]):
+        fail(f'{path} is a P1/11 file, of columns with commas, which is not read: write it as P1/90, or give its positions to'
+             ' spltools.write_keymap (tools/spltools/README.md)')
     faults = Faults()
     events, headers = _p190_events(path, faults)
     events = _one_source(path, events, source)
+    ids = sorted({r[4] for e in events for r in e[5]})
+    if len(ids) > 1 and streamer is None:       # before groups of the same number are told as faults
+        faults.tell()
+        fail(f"{path} holds the streamers {', '.join(ids)}: choose one with --streamer")
     scale, depth_scale, notes = _p190_units(headers)
     shots = []
     for line, point, easting, northing, _, receivers, name in events:
@@ -111,9 +118,6 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
     faults.tell()
     if not shots:
         fail(f'{path}: no source records (S in column 1) with receivers: is this a P1/90 file?')
-    ids = sorted({r[4] for e in events for r in e[5]})
-    if len(ids) > 1 and streamer is None:
-        fail(f"{path} holds the streamers {', '.join(ids)}: choose one with --streamer")
     return shots, _p190_groups(headers), notes + fill_depths(shots, depth)
 
 

@@ -10,6 +10,7 @@ from typing import Optional
 import numpy as np
 
 from spltools.cli import check_input, counted, fail
+from spltools.geometry.axis import best_azimuth
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
@@ -310,9 +311,7 @@ def _coordinates(path, h, metre, options, notes):
                 f'{path}: neither group coordinates nor offsets are in the trace headers; give their byte'
                 ' positions with --byte'
             )
-        xy['gx'] = xy['sx'] + _signed(offset, options, notes)
-        xy['gy'] = xy['sy'].copy()
-        notes.append('group coordinates are empty: x = source x + offset')
+        _place_by_offsets(xy, h[options.record], _signed(offset, options, notes), notes)
     elif np.any(offset):
         true = np.hypot(xy['gx'] - xy['sx'], xy['gy'] - xy['sy'])
         worst = int(np.argmax(np.abs(true - np.abs(offset))))
@@ -327,6 +326,17 @@ def _coordinates(path, h, metre, options, notes):
             )
         )
     return xy
+
+
+def _place_by_offsets(xy, records, offset, notes):
+    """Receivers at their offsets from the sources, along x or, where y differs, along the line of the sources."""
+    _, first = np.unique(records, return_index=True)
+    e, n = xy['sx'][first], xy['sy'][first]
+    azimuth = 90.0 if np.ptp(n) < 1e-3 else best_azimuth(e, n, None)
+    xy['gx'] = xy['sx'] + offset * np.sin(np.radians(azimuth))
+    xy['gy'] = xy['sy'] + offset * np.cos(np.radians(azimuth)) * (azimuth != 90.0)
+    way = 'x' if azimuth == 90.0 else f'the line of the sources, azimuth {azimuth % 360:.2f} degrees'
+    notes.append(f'group coordinates are empty: receivers at their offsets along {way}')
 
 
 def _check_units(path, h, largest, options, notes):
