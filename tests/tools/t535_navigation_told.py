@@ -9,7 +9,7 @@ import numpy as np
 
 from check import claim, done
 from spltools.geometry import keymap
-from spltools.geometry.segy_geometry import FIELDS
+from spltools.geometry.segy_layout import FIELDS
 from toolrun import Tool
 
 tool = Tool('spl-keymap', 'bad.keymap')
