@@ -13,7 +13,7 @@ module model3d_window_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill, Model3dMedia, Model3dCutsFloor
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dRow, Model3dFill, Model3dMedia, Model3dCutsFloor
 
   real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
@@ -188,12 +188,35 @@ contains
     integer, intent(in) :: c(3)
     real(sp), intent(out) :: medium(medium_parts)
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: one
-    one = window
-    call Model3dFill(earth, job, box_t(c, c), one, error)
+    real(sp), allocatable :: row(:, :)
+    integer :: low
+    call Model3dRow(earth, job, window, c, 3, 0, 0, row, low, error)
     medium = 0
-    if (.not. allocated(error)) medium(:size(one%medium, 4)) = one%medium(c(1), c(2), c(3), :)
+    if (.not. allocated(error)) medium(:size(row, 2)) = row(1, :)
   end subroutine Model3dCell
+
+  !> The media of cells in a row, as far as they are in the window: of c, of `before` ones before it along an axis, of `after` ones
+  !> after it.
+  subroutine Model3dRow(earth, job, window, c, axis, before, after, row, low, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3), axis, before, after
+    real(sp), allocatable, intent(out) :: row(:, :)         !< (cells, parts)
+    integer, intent(out) :: low                             !< number of the first along the axis
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: filled
+    type(box_t) :: box
+    integer :: n(3)
+    n = [window%nx, window%ny, window%nz]
+    box = box_t(c, c)
+    low = max(1, c(axis) - before)
+    box%low(axis) = low
+    box%high(axis) = min(n(axis), c(axis) + after)
+    filled = window
+    call Model3dFill(earth, job, box, filled, error)
+    if (.not. allocated(error)) row = reshape(filled%medium, [box%high(axis) - low + 1, PartsOf(earth)])
+  end subroutine Model3dRow
 
   !> Gives a window the media of a box of its cells, which are there.
   subroutine Model3dFill(earth, job, box, window, error)

@@ -47,9 +47,7 @@ contains
       if (abs(x - nint(x)) < tiny_part*max(1.0_dp, abs(x))) x = nint(x)
       if (rule == 'nearest') then
         call One(nint(x))
-      else if (rule == 'lines') then
-        call KeysOfLines(x, d_out/d_in)
-      else if (widest > 2 .and. rule == 'cell') then
+      else if (rule == 'lines' .or. (widest > 2 .and. rule == 'cell')) then
         call Keys(x, d_out/d_in)
       else if (widest > 2) then
         call Overlap(x, d_out/d_in)
@@ -102,41 +100,42 @@ contains
       end if
     end subroutine Overlap
 
-    !> Each cell of the model counts what the kernel has over it; those beyond the model are the outermost ones.
+    !> Each sample counts what the kernel has over its cell or, where lines join the samples, over its hat; the outermost ones
+    !> count what lies beyond the model, too.
     subroutine Keys(x, width)
       real(dp), intent(in) :: x, width
       real(dp) :: below, above
-      integer :: j, at, last
-      axis%first(i) = min(max(nint(x - pieces*width), 0), n_in - 1) + 1
-      last = min(max(nint(x + pieces*width), 0), n_in - 1)
-      axis%count(i) = last - axis%first(i) + 2
+      integer :: low, high, at
+      if (rule == 'lines') then
+        low = floor(x - pieces*width)
+        high = ceiling(x + pieces*width)
+      else
+        low = nint(x - pieces*width)
+        high = nint(x + pieces*width)
+      end if
+      low = min(max(low, 0), n_in - 1)
+      high = min(max(high, 0), n_in - 1)
+      axis%first(i) = low + 1
+      axis%count(i) = high - low + 1
       below = -0.5_dp
       do at = 1, axis%count(i)
-        j = axis%first(i) + at - 2
         above = 0.5_dp
-        if (j < last) above = KeysBelow((j + 0.5_dp - x)/width)
+        if (at < axis%count(i)) above = UpTo(low + at - 1, x, width)
         axis%w(at, i) = above - below
         below = above
       end do
     end subroutine Keys
 
-    !> The same where lines join the samples: each counts what the kernel has over its hat, those at the ends what lies beyond, too.
-    subroutine KeysOfLines(x, width)
+    !> What the kernel around x has in the samples up to j, less one half.
+    real(dp) function UpTo(j, x, width)
+      integer, intent(in) :: j
       real(dp), intent(in) :: x, width
-      real(dp) :: below, above
-      integer :: j, at, last
-      axis%first(i) = min(max(floor(x - pieces*width), 0), n_in - 1) + 1
-      last = min(max(ceiling(x + pieces*width), 0), n_in - 1)
-      axis%count(i) = last - axis%first(i) + 2
-      below = -0.5_dp
-      do at = 1, axis%count(i)
-        j = axis%first(i) + at - 2
-        above = 0.5_dp
-        if (j < last) above = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
-        axis%w(at, i) = above - below
-        below = above
-      end do
-    end subroutine KeysOfLines
+      if (rule == 'lines') then
+        UpTo = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
+      else
+        UpTo = KeysBelow((j + 0.5_dp - x)/width)
+      end if
+    end function UpTo
 
   end subroutine RegridAxis
 

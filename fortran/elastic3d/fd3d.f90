@@ -96,7 +96,6 @@ module fd3d_m
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
     procedure :: do_steps, await_steps, samples, swap_once
     procedure :: shared_out, ways_found, exchanged
-    procedure, private :: grouped
   end type fd3d_t
 
   interface
@@ -389,13 +388,6 @@ contains
     real(dp), allocatable :: numbers(:)
     numbers = [self%scheme%fpeak, self%own%q_band]
   end function medium_needs
-
-  !> Several ranks model the shot together.
-  pure logical function grouped(self)
-    class(fd3d_t), intent(in) :: self
-    grouped = associated(self%partners)
-    if (grouped) grouped = self%partners%n > 1
-  end function grouped
 
   ! --- the steps -----------------------------------------------------------------------------------------------------------
 

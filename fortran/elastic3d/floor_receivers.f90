@@ -5,14 +5,14 @@ module floor_receivers_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dCutsFloor, Model3dFill
+  use model3d_window_m, only: Model3dCutsFloor, Model3dRow
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t, ToldAdd
-  use window_m, only: box_t, window_t, WindowCell
+  use window_m, only: window_t, WindowCell
   implicit none
   private
   public :: FloorReceivers, FloorReceiversSay
@@ -32,23 +32,17 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: column
+    real(sp), allocatable :: column(:, :)
     real(dp) :: over
-    integer :: c(3), low(3), high(3), r
+    integer :: c(3), low, r
     if (scan(scheme%components, 'p') == 0) return
     if (.not. Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])) return
     do r = 1, size(shot%rx)
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) cycle
-      low = c
-      high = c
-      low(3) = max(1, c(3) - water - 1)
-      high(3) = min(window%nz, c(3) + ceiling(reach))
-      column = window
-      call Model3dFill(earth, job, box_t(low, high), column, error)
+      call Model3dRow(earth, job, window, c, 3, water + 1, ceiling(reach), column, low, error)
       if (allocated(error)) return
-      over = CellsAbove(reshape(column%medium(:, :, :, :3), [high(3) - low(3) + 1, 3]), &
-                        (shot%rz(r) - window%z0)/window%dz - low(3) + 1)
+      over = CellsAbove(column, (shot%rz(r) - window%z0)/window%dz - low + 1)
       if (over <= reach) call ToldAdd(told, shot, r, merge(0.3_dp, 0.1_dp, over <= close), .true.)
     end do
   end subroutine FloorReceivers

@@ -9,14 +9,14 @@ module stress_contacts_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dFill
+  use model3d_window_m, only: Model3dRow
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd
-  use window_m, only: box_t, window_t, WindowCell
+  use window_m, only: window_t, WindowCell
   implicit none
   private
   public :: StressContacts, StressContactsSay
@@ -34,9 +34,9 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: line
+    real(sp), allocatable :: line(:, :)
     real(dp) :: place(3), off
-    integer :: c(3), n(3), low(3), high(3), r, a
+    integer :: c(3), n(3), low, r, a
     if (scan(scheme%components, 'sewp') == 0) return
     n = [window%nx, window%ny, window%nz]
     do r = 1, size(shot%rx)
@@ -45,14 +45,9 @@ contains
       place = ([shot%rx(r), shot%ry(r), shot%rz(r)] - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
       off = 0
       do a = 1, 3
-        low = c
-        high = c
-        low(a) = max(1, c(a) - reach)
-        high(a) = min(n(a), c(a) + reach)
-        line = window
-        call Model3dFill(earth, job, box_t(low, high), line, error)
+        call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
         if (allocated(error)) return
-        off = max(off, Jump(reshape(line%medium(:, :, :, :3), [high(a) - low(a) + 1, 3]), c(a) - low(a) + 1, place(a)))
+        off = max(off, Jump(line(:, :3), c(a) - low + 1, place(a)))
       end do
       if (off > off_most) call ToldAdd(told, shot, r, off, .true.)
     end do

@@ -6,7 +6,7 @@ module water_receivers_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dCell, Model3dFill
+  use model3d_window_m, only: Model3dCell, Model3dRow
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeWarn
@@ -14,7 +14,7 @@ module water_receivers_m
   use source3d_m, only: source_fault
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t, ToldAdd
-  use window_m, only: box_t, window_t, WindowCell
+  use window_m, only: window_t, WindowCell
   implicit none
   private
   public :: WaterReceivers, WaterReceiversSay
@@ -33,9 +33,9 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: column
+    real(sp), allocatable :: column(:, :)
     real(sp) :: medium(medium_parts)
-    integer :: c(3), n(3), low(3), high(3), r
+    integer :: c(3), n(3), low, r
     if (scheme%half_length == 1 .or. scan(scheme%components, 'vew') == 0) return
     if (scheme%own%source%kind == source_fault) return
     n = [window%nx, window%ny, window%nz]
@@ -47,13 +47,9 @@ contains
       if (hypot(shot%rx(r) - shot%sx, shot%ry(r) - shot%sy) > slant*(shot%sz - shot%rz(r))) cycle
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       if (any(c < 1 .or. c > n)) cycle
-      low = c
-      high = c
-      high(3) = min(n(3), c(3) + reach)
-      column = window
-      call Model3dFill(earth, job, box_t(low, high), column, error)
+      call Model3dRow(earth, job, window, c, 3, 0, reach, column, low, error)
       if (allocated(error)) return
-      if (FloorBelow(reshape(column%medium(:, :, :, :2), [high(3) - low(3) + 1, 2]))) call ToldAdd(told, shot, r, 0.1_dp, .true.)
+      if (FloorBelow(column)) call ToldAdd(told, shot, r, 0.1_dp, .true.)
     end do
   end subroutine WaterReceivers
 

@@ -42,7 +42,7 @@ contains
     mesh%path = table%path
     mesh%per = box%per
     call RowsFill(lattice, mesh)
-    call Nodes(box, stack, levels, lattice%at, mesh, error)
+    call Nodes(stack, levels, lattice%at, mesh, error)
     if (allocated(error)) return
     call Media(table, stack, levels, lattice, mesh, moved)
     call RowsSides(lattice, mesh)
@@ -88,8 +88,7 @@ contains
   ! --- nodes and elements ---------------------------------------------------------------------------------------------------
 
   !> at: twice the places of nodes on the lattice.
-  subroutine Nodes(box, stack, levels, at, mesh, error)
-    type(layers_box_t), intent(in) :: box
+  subroutine Nodes(stack, levels, at, mesh, error)
     type(stack_t), intent(in) :: stack
     type(levels_t), intent(in) :: levels
     integer, intent(in) :: at(:, :)

@@ -99,7 +99,7 @@ module sem3d_m
     procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
-    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, grouped, box => BoxOf
+    procedure :: do_steps, await_steps, swap_once, shared_out, ways_found, exchanged, box => BoxOf
     procedure, private :: partners_mine
     procedure, private :: band => Band
   end type sem3d_t
@@ -376,13 +376,6 @@ contains
     mine = 1
     if (self%grouped()) mine = self%partners%mine
   end function partners_mine
-
-  !> Several ranks model the shot together.
-  pure logical function grouped(self)
-    class(sem3d_t), intent(in) :: self
-    grouped = associated(self%partners)
-    if (grouped) grouped = self%partners%n > 1
-  end function grouped
 
   !> The highest frequency that sources and receivers are made for [Hz]; 0: they keep to their element.
   pure real(dp) function Band(self)

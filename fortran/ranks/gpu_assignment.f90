@@ -9,9 +9,9 @@ module gpu_assignment_m
 contains
 
   !> chosen(r): which of the GPUs that rank r sees it takes, counted from 1; 0 = none, it computes on CPU cores. Ranks in order.
-  !> ranks_on: how many ranks of the node are to compute on GPUs, the first that are workers. seen(r): GPUs that rank r sees;
-  !> id(:, r): their addresses, the same for the same card whatever its number in a process. gpn: GPUs of the node used at most.
-  !> per_gpu: ranks that may share one. Ranks that see one GPU only, as some schedulers have it, choose first.
+  !> worker(r): it computes; the first gpn*per_gpu of these take GPUs. seen(r): GPUs that rank r sees; id(:, r): their addresses,
+  !> the same for the same card whatever its number in a process. gpn: GPUs of the node used at most. per_gpu: ranks that may
+  !> share one. Ranks that see one GPU only, as some schedulers have it, choose first.
   pure subroutine GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
     logical, intent(in) :: worker(:)
     integer, intent(in) :: seen(:), gpn, per_gpu

@@ -73,7 +73,7 @@ module timeloop_m
     procedure :: await_steps => EnginePending
     procedure :: samples => EngineSamples
     procedure :: swap_once => NothingSwapped
-    procedure, non_overridable :: gathers
+    procedure, non_overridable :: gathers, grouped
     procedure(blow_up_i), deferred :: blow_up
     procedure(identify_i), deferred :: identify
     procedure(describe_i), deferred :: describe
@@ -363,6 +363,13 @@ contains
     gathers = .true.
     if (associated(self%partners)) gathers = self%partners%mine == 1
   end function gathers
+
+  !> Several ranks model the shot together.
+  pure logical function grouped(self)
+    class(timeloop_t), intent(in) :: self
+    grouped = associated(self%partners)
+    if (grouped) grouped = self%partners%n > 1
+  end function grouped
 
   ! --- what a physics has unless it says otherwise --------------------------------------------------------------------
 

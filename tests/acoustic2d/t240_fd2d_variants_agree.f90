@@ -7,8 +7,8 @@ program t240_fd2d_variants_agree
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
-  use kinds_m, only: dp, sp
-  use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme
+  use kinds_m, only: dp
+  use scene_m, only: scene_t, SceneApart, SceneRough, SceneRun, SceneScheme
   use text_m, only: Str
   implicit none
   type(error_t), allocatable :: error
@@ -34,32 +34,13 @@ contains
     end do
   end subroutine Walk
 
-  !> A rough scene whose shape depends on n.
   type(scene_t) function RoughScene(half_length, free_top, npml) result(scene)
     integer, intent(in) :: half_length, npml
     logical, intent(in) :: free_top
-    integer :: i, k, nx, nz
-    nx = 47 + 3*half_length
-    nz = 39 + half_length
-    call SceneNew(scene, nx, nz, 10.0_dp, 1500.0_dp, 1000.0_dp)
-    scene%window%dz = 7.5_dp
-    do k = 1, nz
-      do i = 1, nx
-        scene%window%medium(i, 1, k, 1) = 1500 + 1700*real(modulo(i*i*7 + k*29, 13), sp)/12
-        scene%window%medium(i, 1, k, 2) = 1000 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
-      end do
-    end do
-    scene%job%half_length = half_length
+    call SceneRough(scene, half_length, free_top)
     scene%job%npml = npml
-    scene%job%top = merge('free', 'pml ', free_top)
-    scene%job%top = trim(scene%job%top)
     scene%job%components = 'p,vx,vz'
-    scene%job%dispersion = 'warn'
     scene%job%tmax = 0.3_dp
-    scene%shot%sx = 203.3_dp
-    scene%shot%sz = 11.2_dp
-    scene%shot%rx = [3.0_dp, 100.0_dp, 227.1_dp, 391.9_dp, 460.0_dp]
-    scene%shot%rz = [4.4_dp, 200.0_dp, 111.7_dp, 7.5_dp, 280.0_dp]
     call SceneScheme(scene, error)
   end function RoughScene
 
@@ -68,7 +49,7 @@ contains
     type(scene_t) :: scene
     type(gather_t) :: a, b
     real(dp) :: worst
-    integer :: half_length, free_top, c, r
+    integer :: half_length, free_top
     do half_length = 1, 8
       do free_top = 0, 1
         scene = RoughScene(half_length, free_top == 1, merge(12, 17, free_top == 1))
@@ -80,12 +61,7 @@ contains
           call ClaimFine(error, variant//', half-length '//Str(half_length))
           return
         end if
-        worst = 0
-        do c = 1, a%ncomp
-          do r = 1, a%nrec
-            worst = max(worst, RelativeL2(b%traces(:, r, c), real(a%traces(:, r, c), dp)))
-          end do
-        end do
+        worst = SceneApart(a, b)
         call Claim(worst <= 1e-5_dp, variant//' ('//b%device//') and fortran, half-length '//Str(half_length)// &
                    merge(', free surface', ', layer on top', free_top == 1)//': traces differ by '//Str(worst, 2)// &
                    ' relative RMS at most, <= 1e-5')

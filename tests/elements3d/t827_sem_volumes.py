@@ -16,7 +16,6 @@ from minisurvey import differences
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
 MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 N = (14, 14, 14)
 DECK = dict(keymap="line.keymap", mesh="box.exo", components="p,vx,vz", fpeak=3.5, tmax=0.4, threads=2)
 GRID = dict(model_nx=N[0], model_ny=N[1], model_nz=N[2], model_dx=50, model_dy=50, model_dz=50, model_x0=25, model_y0=25, model_z0=25)
@@ -38,7 +37,7 @@ def traces(name):
 
 
 def job(sentence, name, *decks, ranks=1, **changes):
-    r = run(*words(*decks, output=name, **changes), ranks=ranks, env=MPI if ranks > 1 else None)
+    r = run(*words(*decks, output=name, **changes), ranks=ranks)
     claim(r.returncode == 0, f"{sentence}: exit status {r.returncode} {(r.stderr + r.stdout)[-400:] if r.returncode else ''}")
     return traces(name) if r.returncode == 0 else None
 

@@ -23,7 +23,6 @@ from shims import shim
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
 jobs.PROGRAM, jobs.command = PROGRAM, functools.partial(launch.command, PROGRAM)
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
 random.seed(SEED)
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,szz,uy", fpeak=3.5, tmax=0.3, threads=1,
@@ -73,7 +72,7 @@ for n in (2, 3, 5):
           f"plan, group={n}: pieces of {least:.0f} to {most:.0f} of 294 elements, {gain} times as fast, {swaps} % to talk")
     if n == 3:                                     # the variant fortran below
         continue
-    r = run(*words(output=f"cut{n}.nc", group=n), ranks=n + 1, env=MPI)
+    r = run(*words(output=f"cut{n}.nc", group=n), ranks=n + 1)
     off = same(f"cut{n}.nc") if r.returncode == 0 else ["all"]
     claim(not off and f"shots cut into {n} pieces of " in r.stderr, f"group={n}: the bits of one rank in traces, films and maps {off or ''} "
           f"{r.stderr[-500:] if r.returncode else ''}")
@@ -85,7 +84,7 @@ claim(len(told) == 2 and all(int(a) == int(b) + int(c) > 0 and int(a) % 4 == 0 f
 
 small = dict(brief, keymap="first.keymap", tmax=0.04, snapshot=0.02, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
 r = run(*words(output="plain.nc", **small))
-s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
+s = run(*words(output="plain3.nc", group=3, **small), ranks=4)
 off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["all"]
 claim(not off, f"variant fortran, group=3: the bits of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
 
@@ -98,7 +97,7 @@ even = dict(brief, keymap="nodes.keymap", mesh="even.exo", source_z="seafloor", 
             snapshot_planes="top,z100,volume")
 r = run(*words(output="even.nc", **even))
 for n in (2, 5):
-    s = run(*words(output=f"even{n}.nc", group=n, **even), ranks=n + 1, env=MPI)
+    s = run(*words(output=f"even{n}.nc", group=n, **even), ranks=n + 1)
     off = same(f"even{n}.nc", "even.nc") if r.returncode == s.returncode == 0 else ["all"]
     claim(not off, f"places on nodes and sides, depths from the sea floor, a map in water, group={n}: the bits of one rank {off or ''} "
           f"{(r.stderr + s.stderr)[-500:] if r.returncode + s.returncode else ''}")
@@ -108,7 +107,7 @@ for n in (2, 5):
 slow = dict(tmax=2.5, snapshot=0.5, pgv="n")
 r = run(*words(output="long.nc", checkpoint=0, **slow))
 Path("job.par").write_text("".join(f"{w}\n" for w in words(checkpoint=0.0015, group=2, lease=10, **slow)))
-job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, env=MPI, machine=jobs.slow_machine(loop=4000))
+job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, machine=jobs.slow_machine(loop=4000))
 parts = Path("killed.nc.states")
 there = job.until(lambda: len(list(parts.glob("*.state"))) == 4)
 time.sleep(random.uniform(0, 0.1))
@@ -116,14 +115,14 @@ jobs.kick(job.pid(random.choice([1, 2])))
 ended = jobs.wait_until(lambda: job.process.poll() is not None and not jobs.ranks_here("killed.nc"), SOON)
 status = job.end(SOON if ended else 1)
 claim(there and ended and "has ended" in job.said(), f"a rank is killed: the job ends by itself, exit status {status}")
-s = run("par=job.par", "output=killed.nc", ranks=3, env=MPI)
+s = run("par=job.par", "output=killed.nc", ranks=3)
 steps = re.findall(r"goes on after step (\d+)", s.stderr)
 off = same("killed.nc", "long.nc") if r.returncode == s.returncode == 0 else ["all"]
 claim(not off and steps, f"and goes on after step {steps}: the file of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
 
 # In the midst of the second set-up less is there than the shot before has told, and no state could be kept of it.
 job = jobs.Job("checkpoint=0.00001", "pgv=y", output="early.nc", ranks=3, options=jobs.RECOVERY, machine={},
-               env={**MPI, "LD_PRELOAD": shim("hold"), "HOLD": str(Path("hold").resolve())})
+               env={"LD_PRELOAD": shim("hold"), "HOLD": str(Path("hold").resolve())})
 there = job.until(lambda: list(Path("early.nc.states").glob("*.2of2.*")), SOON)
 Path("hold.2").write_text("setup")
 there = there and job.until(Path("hold.2.here").exists, SOON)

@@ -10,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from check import PATIENCE, claim, done, skip
+from check import claim, done, skip
+from peaks import peaks, run_watched
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
 IDLE = 30                                         # MB of a rank that does nothing, as the program counts
 LOW, HIGH = 0.75, 1.3                             # of what is told, as in t414
@@ -25,13 +25,6 @@ if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
     sys.exit()
 
 random.seed(SEED)
-# Each rank under a process that reports the most memory its child held.
-Path("watch.py").write_text("""import os, resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024e-6
-open('peak' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(peak))
-sys.exit(status)
-""")
 r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.exo", "--x", "0", f"{N}00", "--y", "0", f"{N}00", "--z", f"-{N}00",
                     "0", "--elements", str(N), str(N), str(N), "--shake", "0.1", "--seed", str(SEED)], capture_output=True, text=True)
 claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes {N**3} elements {r.stderr}")
@@ -48,16 +41,14 @@ def megabytes(number, unit):
 
 def run(ranks):
     """What a worker took, the largest, and rank 0, and what they were to take [MB]."""
-    r = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks + 1), sys.executable, "watch.py", PROGRAM, *DECK, f"group={ranks}",
-                        f"output=of{ranks}.nc"], capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
-                       env={**os.environ, **MPI})
+    r = run_watched(PROGRAM, *DECK, f"group={ranks}", f"output=of{ranks}.nc", ranks=ranks + 1)
     said = re.search(r"memory +([\d.]+) (.B) a worker, ([\d.]+) (.B) rank 0", r.stderr)
     if r.returncode or not said:
         claim(False, f"{ranks} ranks: exit status {r.returncode}, {r.stderr[-400:]}")
         done()
         sys.exit(1)
-    peaks = [float(Path(f"peak{i}").read_text()) for i in range(ranks + 1)]
-    return max(peaks[1:]), peaks[0], megabytes(said[1], said[2]), megabytes(said[3], said[4])
+    first, *workers = peaks(ranks + 1)
+    return max(workers), first, megabytes(said[1], said[2]), megabytes(said[3], said[4])
 
 
 took = {}

@@ -19,7 +19,6 @@ from minisurvey import differences
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
 MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="p,vx,vz,uz,ax,szz", fpeak=3.5, tmax=0.7, threads=2)
 
 
@@ -52,14 +51,14 @@ def keymap(depth=190.7, shots=3, z=151.7):
                                    f"shots first_record=11 n={shots} x0=353.3 dx=71.1 z={z} y=512.3 spread=cable\n")
 
 
-def same(name, sentence, *more, ranks=1, env=None, **changes):
-    r = run(*words(output=name, **changes), *more, ranks=ranks, env=env)
+def same(name, sentence, *more, ranks=1, **changes):
+    r = run(*words(output=name, **changes), *more, ranks=ranks)
     wrong = differences("one.nc", name) if r.returncode == 0 else r.stderr[-500:]
     claim(r.returncode == 0 and not wrong, f"{sentence}: the same file {wrong}")
 
 
 def refused(sentence, *expected, ranks=1, **changes):
-    r = run(*words(output="bad.nc", **changes), ranks=ranks, env=MPI if ranks > 1 else None)
+    r = run(*words(output="bad.nc", **changes), ranks=ranks)
     said = r.stderr + r.stdout
     claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
           f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
@@ -93,7 +92,7 @@ claim(np.allclose(rx, 203.4 + 143.7 * np.arange(4), atol=1e-4), f"receivers are 
 slope = np.gradient(vx, dt, axis=-1)[..., 5:-5]
 misfit = np.linalg.norm(slope - ax[..., 5:-5]) / np.linalg.norm(slope)
 claim(misfit <= 0.02, f"acceleration is the derivative of velocity: {100 * misfit:.2g} % <= 2 % by differences of samples")
-same("ranks.nc", "three ranks", ranks=3, env=MPI)
+same("ranks.nc", "three ranks", ranks=3)
 same("threads.nc", "one thread", threads=1)
 stopped()
 r = run("plan", *words(sponge=250, tmax=0.1))

@@ -17,7 +17,6 @@ from minisurvey import differences
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 ROOT = Path(os.environ["ROOT"])
 run = functools.partial(launch.run, PROGRAM)
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 DX, DEEP, HIGH = 60, 400, 100
 DECK = dict(keymap="line.keymap", mesh="hill.exo", materials="box.materials", components="vx,vy,vz,p,ux", fpeak=3.5, tmax=0.56, threads=2,
             time_correction="n", dt=0.0019, dt_out=0.0019, receiver_z="surface", snapshot=0.1, snapshot_dx=DX, pgv="y",
@@ -145,7 +144,7 @@ for i, (px, py, pz) in enumerate(INSIDE, len(TOP)):
     e = np.abs(at(lossy["time"] + step / 2, p[i], step) - shown).max() / np.abs(p[i]).max()
     claim(e <= 0.02, f"p of planes where Qp is 40, at {pz} m of depth: {100 * e:.2g} % <= 2 % of the largest of the receiver")
 
-r = run(*words(output="ranks.nc", threads=1), ranks=3, env=MPI)
+r = run(*words(output="ranks.nc", threads=1), ranks=3)
 other = pictures("ranks") if r.returncode == 0 else {}
 claim(r.returncode == 0 and all(np.array_equal(np.ma.filled(a, 0), np.ma.filled(other[n], 0)) for n, a in got.items() if "header" not in n),
       f"three ranks of a thread: the same pictures {r.stderr[-300:] if r.returncode else ''}")

@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, keymap_writer, launcher, mesh, mesh_tool, model_tool, p190_sps, \
-        segy_geometry, segy_section, specfem, specfem_source, unv
+    global np, abaqus, axis, cdf5, cli, foreign, gathers, keymap, keymap_writer, launcher, mesh, mesh_tool, model_tool, read_p190, \
+        read_sps, segy_geometry, segy_layout, segy_section, specfem, specfem_source, unv
     import h5py  # noqa: F401
     import meshio  # noqa: F401
     import netCDF4  # noqa: F401
@@ -35,7 +35,9 @@ def imported():
     from spltools import cli
     from spltools.earth import model_tool, segy_section
     from spltools.gathers import cdf5, gathers
-    from spltools.geometry import axis, keymap, keymap_writer, p190_sps, segy_geometry, specfem_source
+    from spltools.geometry import axis, keymap, keymap_writer, segy_geometry, segy_layout, specfem_source
+    from spltools.geometry.p190 import read_p190
+    from spltools.geometry.sps import read_sps
     from spltools.mesh import abaqus, foreign, mesh, mesh_tool, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
@@ -85,13 +87,13 @@ def written(place, shots, groups=None):
 
 
 def p190(place, data):
-    shots, groups, _ = p190_sps.read_p190(place.put('in.p190', data), 6.0)
+    shots, groups, _ = read_p190(place.put('in.p190', data), 6.0)
     written(place, shots, groups)
 
 
 def sps(place, data):
     s, r, x = parts(data, 3)
-    shots, _ = p190_sps.read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
+    shots, _ = read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
     written(place, shots)
 
 
@@ -123,9 +125,9 @@ def section(place, data):
     if data[:1] == b'3':
         return model_of(place, ['segy3d', place.put('in.segy', data[1:])])
     if data[:1] == b'+':
-        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, segy_section.su_axes
+        path, layout_of, axes = place.put('in.su', data[1:]), segy_layout.su_layout, segy_section.su_axes
     else:
-        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, segy_section.segy_axes
+        path, layout_of, axes = place.put('in.segy', data), segy_layout.segy_layout, segy_section.segy_axes
     layout = layout_of(path)
     if layout.traces < 2 or layout.ns < 2:
         cli.fail('no section')

@@ -9,7 +9,6 @@ from check import claim, done
 from mini3d import make, run, write_deck, write_keymap
 from minisurvey import differences
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 CUTS = ((2, "2x1x1"), (2, "1x1x2"), (4, "2x2x1"))
 
 
@@ -20,7 +19,7 @@ def compare(name, *files, groups=1, cuts=CUTS, **words):
     claim(r.returncode == 0, f"{name}: single ranks: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
     for n, parts in cuts:
         said = f"{name}.{parts}.nc"
-        r = run("par=job.par", f"output={said}", f"group={n}", f"decomposition={parts}", *more, ranks=1 + groups * n, env=MPI)
+        r = run("par=job.par", f"output={said}", f"group={n}", f"decomposition={parts}", *more, ranks=1 + groups * n)
         wrong = [] if r.returncode else [w for f in ("", *files) for w in differences(f"{name}.nc{f}", f"{said}{f}")]
         claim(r.returncode == 0 and not wrong, f"{name}: {groups} group(s) of {n}, cut {parts}: the same file: {wrong}"
               f"{r.stderr[-800:] if r.returncode else ''}")

@@ -2,28 +2,20 @@
 """A fault of many points on a group of four ranks: each rank keeps the histories of the points that act on its cells alone, and the
 traces are those of one rank. POINTS=100000 takes ten times as long."""
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-from check import PATIENCE, claim, done, skip
+from check import claim, done, skip
 from mini3d import PROGRAM
 from minisurvey import differences
+from peaks import peaks, run_watched
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 POINTS, NT, DX = int(os.environ.get("POINTS") or 10000), 30, 100.0
 Path("earth.layers").write_text("0 6000 3464 2700\n")
 Path("quake.keymap").write_text("spread line fixed x0=1000 interval=6000 channels=4 depth=500 y=1000\n"
                                 "shots first_record=1 n=1 x0=0 dx=10 z=0 spread=line y=0\n")
-Path("watch.py").write_text("""import os, resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024e-6
-open('peak' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(peak))
-sys.exit(status)
-""")
 # A vertical fault along x, five points at each place between cells: mxy acts on one edge there, so that its weights take no memory.
 random = np.random.default_rng(713)
 place = np.arange(POINTS) // 5
@@ -44,19 +36,18 @@ DECK = ("keymap=quake.keymap", "layers=earth.layers", f"dx={DX}", "aperture=1000
         "fmax=4.5", "npml=8", "tmax=0.1", "dt_out=0.02", "threads=1", "variant=cpu")
 
 
-def peaks(ranks, *words):
+def taken(ranks, *words):
     """The most memory of each rank [MB]."""
-    r = subprocess.run(["mpirun", "-n", str(ranks), sys.executable, "watch.py", str(PROGRAM), *DECK, *words], capture_output=True, text=True,
-                       timeout=PATIENCE, stdin=subprocess.DEVNULL, env={**os.environ, **MPI})
+    r = run_watched(PROGRAM, *DECK, *words, ranks=ranks)
     claim(r.returncode == 0, f"{' '.join(words)}: exit status {r.returncode} {r.stderr[-400:] * bool(r.returncode)}")
-    return [float(Path(f"peak{rank}").read_text()) for rank in range(ranks)] if r.returncode == 0 else [0.0] * ranks
+    return peaks(ranks) if r.returncode == 0 else [0.0] * ranks
 
 
 if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
     skip("a sanitized build takes what it likes")
 else:
-    one = peaks(2, "output=one.nc")[1]
-    four = peaks(5, "output=four.nc", "group=4", "decomposition=4x1x1")[1:]
+    one = taken(2, "output=one.nc")[1]
+    four = taken(5, "output=four.nc", "group=4", "decomposition=4x1x1")[1:]
     claim(0 < max(four) < 0.65 * one, f"{POINTS} points: one rank takes {one:.0f} MB, those of four {', '.join(f'{p:.0f}' for p in four)} MB, "
           "at most 65 % of it")
     claim(differences("one.nc", "four.nc") == [], f"the same file as from one rank: {differences('one.nc', 'four.nc')}")

@@ -4,24 +4,15 @@ shot."""
 import importlib
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from check import PATIENCE, claim, done, skip
+from check import claim, done, skip
 from minisurvey import PROGRAM, make, run
+from peaks import peaks, run_watched
 from shims import shim
 
 LOW, HIGH = 0.75, 1.3
 make(shots=1, aperture=-1)
-
-# Each rank under a process that reports the most memory its child held.
-Path("watch.py").write_text("""import os, resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024e-6
-open('peak' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(peak))
-sys.exit(status)
-""")
 
 
 def megabytes(text):
@@ -31,14 +22,13 @@ def megabytes(text):
 
 def compare(what, *words, program=PROGRAM, alone=True):
     """The forecasts of both ranks against what they took; of rank 0 only where it is about its many shots."""
-    r = subprocess.run(["mpirun", "-n", "2", sys.executable, "watch.py", program, "par=job.par", "overwrite=y", *words],
-                       capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+    r = run_watched(program, "par=job.par", "overwrite=y", *words, ranks=2)
     said = re.search(r"memory +([\d.]+ .B) a worker, ([\d.]+ .B) rank 0", r.stderr)
     if r.returncode not in (0, 3 if "deadline" in " ".join(words) else 0) or not said:
         claim(False, f"{what}: exit status {r.returncode}, {r.stderr[-400:]}")
         return
     for rank, name, words in ((1, "a worker", said[1]), (0, "rank 0", said[2]))[0 if alone else 1:]:
-        taken = float(Path(f"peak{rank}").read_text())
+        taken = peaks(2)[rank]
         ratio = megabytes(words) / taken
         claim(LOW < ratio < HIGH, f"{what}: {name} was to need {words} and took {taken:.0f} MB: {ratio:.2f} of it, "
               f"must be {LOW} .. {HIGH}")

@@ -12,7 +12,7 @@ module scene_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scene_t, SceneNew, SceneSolid, SceneMedium, SceneScheme, SceneRun, SceneTimes, RelativeL2, NoProgress
+  public :: scene_t, SceneNew, SceneRough, SceneSolid, SceneMedium, SceneScheme, SceneRun, SceneTimes, SceneApart, RelativeL2, NoProgress
 
   type :: scene_t
     type(job_t) :: job
@@ -57,6 +57,30 @@ contains
     scene%window%medium(:, :, :, 1) = real(vp, sp)
     allocate (scene%shot%rx(0), scene%shot%ry(0), scene%shot%rz(0), scene%shot%channel(0))
   end subroutine SceneNew
+
+  !> A rough medium whose size, odd or even, depends on the half-length, in cells of 10 x 7.5 m, with a source and receivers off the
+  !> grid.
+  subroutine SceneRough(scene, half_length, free_top)
+    type(scene_t), intent(out) :: scene
+    integer, intent(in) :: half_length
+    logical, intent(in) :: free_top
+    integer :: i, k
+    call SceneNew(scene, 47 + 3*half_length, 39 + half_length, 10.0_dp, 1500.0_dp, 1000.0_dp)
+    scene%window%dz = 7.5_dp
+    do k = 1, scene%window%nz
+      do i = 1, scene%window%nx
+        scene%window%medium(i, 1, k, 1) = 1500 + 1700*real(modulo(i*i*7 + k*29, 13), sp)/12
+        scene%window%medium(i, 1, k, 2) = 1000 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
+      end do
+    end do
+    scene%job%half_length = half_length
+    scene%job%top = trim(merge('free', 'pml ', free_top))
+    scene%job%dispersion = 'warn'
+    scene%shot%sx = 203.3_dp
+    scene%shot%sz = 11.2_dp
+    scene%shot%rx = [3.0_dp, 100.0_dp, 227.1_dp, 391.9_dp, 460.0_dp]
+    scene%shot%rz = [4.4_dp, 200.0_dp, 111.7_dp, 7.5_dp, 280.0_dp]
+  end subroutine SceneRough
 
   !> A homogeneous cube of n cells of 10 m along each side, 3000 and 1500 m/s and 2000 kg/m3, and a 3D scheme of nt steps of
   !> 1 ms made by hand, without a job; no source and no records yet.
@@ -132,6 +156,18 @@ contains
     integer :: i
     t = [((i - 1)*scene%scheme%dt_out, i=1, size(t))]
   end function SceneTimes
+
+  !> RelativeL2 of the trace of b that differs most from that of a.
+  pure real(dp) function SceneApart(a, b) result(worst)
+    type(gather_t), intent(in) :: a, b
+    integer :: c, r
+    worst = 0
+    do c = 1, a%ncomp
+      do r = 1, a%nrec
+        worst = max(worst, RelativeL2(b%traces(:, r, c), real(a%traces(:, r, c), dp)))
+      end do
+    end do
+  end function SceneApart
 
   !> |a - b|/|b| in the L2 norm.
   pure real(dp) function RelativeL2(a, b)

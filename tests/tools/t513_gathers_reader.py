@@ -74,7 +74,6 @@ for name, words in (('none.nc', 'no such file'), ('empty.nc', 'is empty'), ('tex
 # no damage passes: each bit of the header, and of what a shot is, is under a checksum
 data = open('good.nc', 'rb').read()
 header = f._header
-covered = set(range(header.variables['header_bytes'].begin))
 first = {name: header.variables[name] for name in ('status', 'header_bytes', 'header_crc32')}
 random.seed(7)
 

@@ -154,8 +154,10 @@ for sentence, words, arguments in (
         ('channels that are not there', ['99'], ['spectrum', 'line.nc', '--channels', '99', '-o', 'x.png']),
         ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
         ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),
+        ('a wavelet with a sample that is no number', ['sample 2', 'nan', 'no finite number'], ['spectrum', 'nan.txt', '-o', 'x.png']),
         ('snapshots without wavefields', ['time, z, x'], ['snapshots', 'model.nc', '-o', 'x.png'])):
     np.savetxt('one.txt', t)
+    np.savetxt('nan.txt', [[0, 1], [0.004, np.nan]])
     claim_fails(lambda: main([str(w) for w in arguments]), words, sentence)
     if os.path.exists('x.png') or os.path.exists('x.xyz'):
         claim(False, f'{sentence}: a file was written all the same')

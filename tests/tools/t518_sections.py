@@ -33,7 +33,6 @@ for name, at in (('uneven stations', np.cumsum(rng.exponential(40.0, 300)) + 500
             blank += 1
         elif np.abs(at[int(v)] - x[i]) > nearest + step:
             wrong += 1
-    widest = np.diff(rising).max()
     claim(wrong == 0 and blank / len(image) < 0.12, f'{name}: each column is its nearest trace, {100 * blank / len(image):.1f} % blank, bound 12 (seed {SEED})')
 holes = np.r_[np.arange(60) * 25.0, 3500 + np.arange(60) * 25.0] + rng.uniform(-8, 8, 120)
 first, step, image = figures.on_regular_axis(np.ones((120, 2), 'f4'), holes)

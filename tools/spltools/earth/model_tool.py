@@ -10,7 +10,7 @@ from spltools.earth import arrayfiles, basin, layer_cells, segy_section, segy_vo
 from spltools.earth.modelfile import of_numbers
 from spltools.earth.modelgrid import LENGTHS, SECTIONS, UNITS, VARIABLES, check_axis, checked, grid_text, range_text, write_grid
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
-from spltools.geometry import segy_geometry
+from spltools.geometry import segy_layout
 from spltools.netcdf import open_dataset
 
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
@@ -82,7 +82,7 @@ def _segy_options(verbs):
         help='from a SEG-Y or SU depth section',
         description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.',
     )
-    segy_geometry.file_options(verb)
+    segy_layout.file_options(verb)
     verb.add_argument(
         '--dx',
         type=SPACING,
@@ -144,8 +144,8 @@ def _in_metres(options):
 def _segy(options):
     _in_metres(options)
     path = options.file
-    su = segy_geometry.is_su(path, 'su' if options.verb == 'su' else options.format)
-    layout = segy_geometry.su_layout(path, options.endian) if su else segy_geometry.segy_layout(path)
+    su = segy_layout.is_su(path, 'su' if options.verb == 'su' else options.format)
+    layout = segy_layout.su_layout(path, options.endian) if su else segy_layout.segy_layout(path)
     notes = [f'{layout.traces} traces of {layout.ns} samples'] + list(layout.notes)
     if layout.traces < 2 or layout.ns < 2:
         fail(

@@ -2,12 +2,12 @@
 import numpy as np
 
 from spltools.cli import warn
-from spltools.geometry import segy_geometry
+from spltools.geometry import segy_layout
 
 
 def warn_of_delay(path, layout, options):
     """Some programs write the depth of the first sample where SEG-Y has a delay."""
-    delay = segy_geometry.column(path, layout, 'delay', {'delay': (109, 2)})
+    delay = segy_layout.column(path, layout, 'delay', {'delay': (109, 2)})
     if delay.any() and options.z0 is None:
         warn(
             f'{path}: the trace headers have delays of {delay.min()} .. {delay.max()} (bytes 109-110), which are not'
@@ -17,7 +17,7 @@ def warn_of_delay(path, layout, options):
 
 def su_axes(path, layout, notes):
     """dx, x0, dz, z0 by the header words d2, f2, d1, f1 of SU (None where they are empty); x never falls."""
-    raw = segy_geometry.headers(path, layout)[0]
+    raw = segy_layout.headers(path, layout)[0]
     d1, f1, d2, f2 = (float(v) for v in np.frombuffer(raw[180:196].tobytes(), dtype=layout.order + 'f4'))
     if not all(np.isfinite(v) and abs(v) < 1e6 for v in (d1, f1, d2, f2)):
         notes.append('d1, f1, d2, f2 of the trace headers are no sensible numbers: not used')
@@ -28,13 +28,13 @@ def su_axes(path, layout, notes):
 
 def segy_axes(path, layout, notes):
     """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y."""
-    fields = dict(segy_geometry.FIELDS, cx=(181, 4), cy=(185, 4))
-    scalars = segy_geometry.column(path, layout, 'scalco', fields)
-    metre = segy_geometry.FOOT if layout.feet else 1.0
-    whole = metre * float(segy_geometry.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
+    fields = dict(segy_layout.FIELDS, cx=(181, 4), cy=(185, 4))
+    scalars = segy_layout.column(path, layout, 'scalco', fields)
+    metre = segy_layout.FOOT if layout.feet else 1.0
+    whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
     for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
         e, n = (
-            segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre
+            segy_layout.scaled(segy_layout.column(path, layout, f, fields), scalars) * metre
             for f in (x, y)
         )
         steps = np.hypot(np.diff(e), np.diff(n))
@@ -49,7 +49,7 @@ def segy_axes(path, layout, notes):
 
 def _irregular(path, layout, fields, unit):
     """Why the coordinates of the traces, whole numbers of `unit` [m], are of no use."""
-    e, n = (segy_geometry.column(path, layout, f, fields).astype(float) for f in ('cx', 'cy'))
+    e, n = (segy_layout.column(path, layout, f, fields).astype(float) for f in ('cx', 'cy'))
     if not np.ptp(e) and not np.ptp(n):
         return 'coordinates in the trace headers are empty or all the same: not used'
     along = (e - e[0]) * (e[-1] - e[0]) + (n - n[0]) * (n[-1] - n[0])

@@ -4,7 +4,7 @@ import numpy as np
 
 from spltools.cli import fail
 from spltools.earth import arrayfiles, segy_section
-from spltools.geometry import segy_geometry
+from spltools.geometry import segy_layout
 
 FIELDS = {'inline': (189, 4), 'crossline': (193, 4), 'x': (181, 4), 'y': (185, 4), 'scalco': (71, 2)}
 SKEW = 1e-3         # cosine of the angle between inlines and crosslines, at most
@@ -33,7 +33,7 @@ def places(path, layout, fields):
     """Row of each trace among inlines, and among crosslines; numbers of the first ones and their steps."""
     found = []
     for name in ('inline', 'crossline'):
-        numbers = segy_geometry.column(path, layout, name, fields)
+        numbers = segy_layout.column(path, layout, name, fields)
         first = int(numbers.min())
         step = int(np.gcd.reduce(numbers - first))
         found.append((np.zeros_like(numbers) if step == 0 else (numbers - first) // step, first, step))
@@ -48,8 +48,8 @@ def is_volume(path, layout):
 
 def _volume(a):
     path = a.file
-    layout = segy_geometry.segy_layout(path)
-    fields = dict(FIELDS, **{name: place for name, *place in (segy_geometry.position(text, FIELDS) for text in a.byte)})
+    layout = segy_layout.segy_layout(path)
+    fields = dict(FIELDS, **{name: place for name, *place in (segy_layout.position(text, FIELDS) for text in a.byte)})
     (i, inline, step_i), (j, crossline, step_j) = places(path, layout, fields)
     n_i, n_j = int(i.max()) + 1, int(j.max()) + 1
     notes = [f'{layout.traces} traces of {layout.ns} samples', *layout.notes,
@@ -87,13 +87,13 @@ def _check_complete(path, cells, shape, named):
 
 def _laid(path, layout, fields, index, values, notes):
     """Values [y, x, z], first samples and steps {axis: [m]} (those that are known), by the coordinates of the traces."""
-    metre = segy_geometry.FOOT if layout.feet else 1.0
-    scalars = segy_geometry.column(path, layout, 'scalco', fields)
-    e, n = (segy_geometry.scaled(segy_geometry.column(path, layout, name, fields), scalars) * metre for name in 'xy')
+    metre = segy_layout.FOOT if layout.feet else 1.0
+    scalars = segy_layout.column(path, layout, 'scalco', fields)
+    e, n = (segy_layout.scaled(segy_layout.column(path, layout, name, fields), scalars) * metre for name in 'xy')
     if not np.ptp(e) and not np.ptp(n):
         notes.append('coordinates in the trace headers are empty or all the same: x runs with crosslines, y with inlines')
         return values, {}, {}
-    whole = metre * float(segy_geometry.scaled(np.ones(len(scalars)), scalars).max())
+    whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())
     origin, along_i, along_j = _fitted(path, index, e, n, whole)
     feet = ' (feet converted)' if layout.feet else ''
     slack = [max(ROUNDED * whole, UNEVEN * np.hypot(*step)) / (count - 1) for step, count in zip((along_i, along_j), values.shape)]

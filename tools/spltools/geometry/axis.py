@@ -1,6 +1,7 @@
 """From map coordinates to the line: x along it, y across it (to the right of +x); what the geometry is."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
     receivers = np.concatenate([np.column_stack([s.rx, s.ry]) for s in shots])
     if azimuth is None and origin is None and np.ptp(np.append(n, receivers[:, 1])) < 1e-3:
         _keep_numbered(shots)
-        return [f'x is the x of the file; y = {n[0]:g} m everywhere'], Rule(azimuth=90.0, left=True)
+        return [f'x is the x of the file; y = {n[0]:.2f} m everywhere'], Rule(azimuth=90.0, left=True)
     how = 'as given'
     if azimuth is None:
         azimuth = best_azimuth(e, n, receivers)
@@ -96,8 +97,9 @@ def _start_at_zero(shots, axis):
 def _straightness(shots):
     """Distance of sources from the line; a warning where it is no line."""
     across = np.array([s.sy for s in shots])
+    across -= across.mean()
     length = float(np.ptp([s.sx for s in shots]))
-    rms = float(np.sqrt(np.mean((across - across.mean()) ** 2)))
+    rms = float(np.sqrt(np.mean(across**2)))
     if len(shots) > 2 and rms > CROOKED * length:
         warn(
             f'sources stray {rms:.0f} m rms from a line of {length:.0f} m: this is no 2D line; y is dropped'
@@ -144,8 +146,10 @@ def describe(shots, groups=None):
         rx.append(_ends(k.rx))
         rz.append(_ends(k.rz))
         across = max(across, float(np.abs(aside).max()))
+    receiver_lines = _by_receiver_line(shots)
+    for k in stacks(receiver_lines):
         if k.rx.shape[1] > 1:
-            steps.append(_steps(*(a if len(a) == 1 else _unlike(b) for a, b in ((along, k.rx), (aside, k.ry)))))
+            steps.append(_steps(_as_they_stand(k.rx, k.sx), _as_they_stand(k.ry, k.sy)))
     lines = [
         f'{counted(len(shots), "shot")}, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
         f' {sx.max():.1f} m'
@@ -157,18 +161,32 @@ def describe(shots, groups=None):
         f' offsets {np.min(offsets):.1f} .. {np.max(offsets):.1f} m;'
         f' receivers x {np.min(rx):.1f} .. {np.max(rx):.1f} m'
     )
-    lines += _gaps(steps)
+    lines += _gaps(steps, 'shot' if len(receiver_lines) == len(shots) else 'receiver line')
     lines += _feathering(shots, across)
     sz = np.array([s.sz for s in shots])
     lines.append(f'source depth {_range(sz)} m; receiver depth {_range(rz)} m')
     return lines
 
 
+def _by_receiver_line(shots):
+    """The shots, those with several receiver lines (as the survey names them) once for each: neighbours are those of one line."""
+    parts = []
+    for shot in shots:
+        names = sorted(set(shot.lines or ()))
+        if len(names) < 2:
+            parts.append(shot)
+            continue
+        line = np.array(shot.lines)
+        for at in (line == name for name in names):
+            parts.append(replace(shot, channel=shot.channel[at], rx=shot.rx[at], ry=shot.ry[at], rz=shot.rz[at], lines=None))
+    return parts
+
+
 def _ends(values):
     return values.min(), values.max()
 
 
-def _gaps(steps):
+def _gaps(steps, where):
     """Group interval and holes, of neighbours along x, since channels need not be in order."""
     every = np.concatenate([s.ravel() for s in steps]) if steps else np.zeros(0)
     every = every[every > 0.01]  # components of one station share its position
@@ -179,12 +197,18 @@ def _gaps(steps):
     told = f'groups {usual:.2f} m apart'
     if holes.sum() == 0:
         return [told + ', no gaps']
-    return [f'{told}; {_range(holes)} gaps a shot, the largest {every.max():.1f} m']
+    return [f'{told}; {_range(holes)} gaps a {where}, the largest {every.max():.1f} m']
 
 
 def _unlike(rows):
     """The rows, or the first alone where all are alike, as of a spread that moves with its source."""
     return rows[:1] if rows.strides[0] == 0 or (np.abs(rows - rows[0]) < 1e-6).all() else rows
+
+
+def _as_they_stand(receivers, sources):
+    """Coordinates by which distances of receivers are told: one row where they move with the source, or stay."""
+    moving = _unlike(receivers - sources)
+    return moving if len(moving) == 1 else _unlike(receivers)
 
 
 def _steps(rx, ry):
@@ -204,7 +228,7 @@ def _feathering(shots, across, kept=False):
     if across < 0.05:
         return []
     angles, bends = [], []
-    for s in shots:
+    for s in _by_receiver_line(shots):
         if len(s.rx) > 2 and np.ptp(s.rx) > SHORTEST:
             x = s.rx - s.rx.mean()
             slope, middle = np.polyfit(x, s.ry, 1)
@@ -218,7 +242,7 @@ def _feathering(shots, across, kept=False):
     if angles:
         told.insert(
             0,
-            f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f}'
+            f'feathering {_range(np.round(angles, 2) + 0.0)} degrees; spreads bend up to {min(bends):.1f}'
             f' .. {max(bends):.1f} m off a straight line',
         )
     if angles and max(map(abs, angles)) > FEATHERED and not kept:

@@ -6,7 +6,8 @@ import os
 import numpy as np
 
 from spltools.cli import Parser, check_output, counted, fail, new_file, number, say
-from spltools.geometry import axis, p190_sps, segy_geometry
+from spltools.geometry import axis, p190, segy_geometry, segy_layout, sps
+from spltools.geometry.columns import read_crs
 from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
 from spltools.geometry.navigation import CRS_MAX
 from spltools.geometry.keymap import read_map
@@ -149,7 +150,7 @@ def _segy_options(verbs):
         help='from the trace headers of SEG-Y or SU',
         description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.',
     )
-    segy_geometry.file_options(verb)
+    segy_layout.file_options(verb)
     verb.add_argument(
         '--unit',
         choices=('auto', 'm', 'ft'),
@@ -167,7 +168,7 @@ def _segy_options(verbs):
         action='append',
         default=[],
         metavar='FIELD=POS[:LEN]',
-        help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_geometry.FIELDS),
+        help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_layout.FIELDS),
     )
     verb.add_argument(
         '--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers'
@@ -290,20 +291,20 @@ def _specfem_options(verbs):
 
 
 def _p190(options):
-    shots, groups, notes = p190_sps.read_p190(
+    shots, groups, notes = p190.read_p190(
         options.file, options.source_depth, options.depth, options.source, options.streamer
     )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
     return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}',
-                   p190_sps.read_crs(options.file), groups)
+                   read_crs(options.file), groups)
 
 
 def _sps(options):
-    shots, notes = p190_sps.read_sps(
+    shots, notes = sps.read_sps(
         options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
-    return _finish(options, shots, notes, f'SPS files {names}', p190_sps.read_crs(options.sources))
+    return _finish(options, shots, notes, f'SPS files {names}', read_crs(options.sources))
 
 
 def _segy(options):
@@ -313,7 +314,7 @@ def _segy(options):
         kind,
         options.unit,
         options.record_field,
-        [segy_geometry.position(text, segy_geometry.FIELDS) for text in options.byte],
+        [segy_layout.position(text, segy_layout.FIELDS) for text in options.byte],
         options.source_depth,
         options.depth,
         options.first_x,

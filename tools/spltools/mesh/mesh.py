@@ -9,7 +9,6 @@ from spltools.mesh import hexahedron
 
 Block = collections.namedtuple('Block', 'id name')
 SideSet = collections.namedtuple('SideSet', 'id name sides')        # sides: (n, 2), element and side, both from 0
-Surface = collections.namedtuple('Surface', 'id name corners')      # quadrilaterals, (n, 4) nodes from 0
 
 
 class Mesh:

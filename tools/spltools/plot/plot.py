@@ -323,6 +323,9 @@ def wavelet_spectrum(a):
     if samples.shape[1] not in (1, 2) or len(samples) < 2:
         cli.fail(f'{a.file} has {samples.shape[1]} columns and {len(samples)} lines; a wavelet has 1 or 2 columns and at least '
                  '2 lines')
+    if not np.isfinite(samples).all():
+        at = int(np.argmin(np.isfinite(samples).all(axis=1)))
+        cli.fail(f'{a.file}: sample {at + 1} of the wavelet is {" ".join(f"{v:g}" for v in samples[at])}, no finite number')
     if samples.shape[1] == 1 and not a.wavelet_dt:
         cli.fail(f'{a.file} has one column: give its sample interval with --wavelet-dt')
     dt = a.wavelet_dt if samples.shape[1] == 1 else float(np.mean(np.diff(samples[:, 0])))

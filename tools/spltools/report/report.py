@@ -185,7 +185,8 @@ def cards(file, r, s):
     if s.runs:
         yield standing.span(sum(max(0.0, run.end - run.begin) for run in s.runs)), \
             f'of {len(s.runs)} run{"s" * (len(s.runs) > 1)}, begun {standing.text(s.runs[0].begin)}'
-        yield f'{s.runs[-1].ranks or "?"}', f'ranks in the last run, on {s.runs[-1].host}'
+        ranks = s.runs[-1].ranks
+        yield f'{ranks or "?"}', f'rank{"s" * (ranks != "1")} in the last run, on {s.runs[-1].host}'
 
 
 def worker_rows(file, s):

@@ -1,0 +1,64 @@
+"""Navigation files with fixed columns, counted from 1: their lines, fields and system of coordinates."""
+
+import re
+
+import numpy as np
+
+from spltools.cli import check_input, fail
+from spltools.geometry.shots import RECORD_MAX
+
+LARGEST = 1e15  # of any number in these columns
+CRS = ('H1500', 'H1800', 'H1900', 'H2200', 'H12', 'H18 ', 'H19 ', 'H220 ')  # datum, projection, zone, central meridian
+
+
+def read_lines(path):
+    """Lines of a text file without their ends; old files may hold any 8-bit characters in comments."""
+    check_input(path)
+    with open(path, encoding='latin-1', newline=None) as file:
+        text = file.read()
+    if '\0' in text:
+        fail(f'{path} is not a text file of fixed columns; is this the right file?')
+    return text.split('\n')
+
+
+class Columns:
+    """Fields of one line by their columns; a field that is no number becomes a fault with its line."""
+
+    def __init__(self, path, number, line, faults):
+        self.path, self.number, self.line, self.faults = path, number, line, faults
+
+    def text(self, first, last):
+        return self.line[first - 1 : last].strip()
+
+    def real(self, first, last, name, blank=None):
+        """Number in these columns; `blank` where they are empty, which is a fault where it is None."""
+        word = self.text(first, last)
+        if not word and blank is not None:
+            return blank
+        try:
+            value = float(word)
+            if abs(value) <= LARGEST and not re.search('[a-df-zA-DF-Z_]', word):
+                return value
+        except ValueError:
+            pass
+        what = f"'{word}' is no number up to {LARGEST:g}" if word else 'is blank'
+        self.faults.add(self.path, self.number, f'{name} (columns {first}-{last}): {what}')
+        return np.nan
+
+    def whole(self, first, last, name, blank=None):
+        value = self.real(first, last, name, blank)
+        if np.isnan(value) or (value == int(value) and abs(value) <= RECORD_MAX):
+            return 0 if np.isnan(value) else int(value)
+        self.faults.add(
+            self.path,
+            self.number,
+            f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number up to {RECORD_MAX}",
+        )
+        return 0
+
+
+def read_crs(path):
+    """System of coordinates by the headers of a P1/90 or SPS file, as words; '' where they tell none."""
+    headers = [line for line in read_lines(path) if line[:1] == 'H']
+    words = [' '.join(next((h[32:] for h in headers if h.startswith(code)), '').split()) for code in CRS]
+    return ', '.join(word for word in words if word)

@@ -1,0 +1,218 @@
+"""Navigation by SPS, revision 0 and 2.1: files of sources, receivers and the relations between them."""
+
+import re
+
+import numpy as np
+
+from spltools.cli import counted, fail
+from spltools.geometry.columns import Columns, read_lines
+from spltools.geometry.faults import Faults
+from spltools.geometry.shots import Shot
+
+# Columns of the point records, from easting on equal in both revisions, and of the relation records.
+POINT = {
+    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
+    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
+}
+CHANNELS_MAX = 99999  # five columns
+RELATION = {
+    '2.1': dict(
+        record=(8, 15),
+        line=(18, 27),
+        point=(28, 37),
+        index=(38, 38),
+        channels=((39, 43), (44, 48)),
+        step=(49, 49),
+        rline=(50, 59),
+        receivers=((60, 69), (70, 79)),
+        rindex=(80, 80),
+    ),
+    '0': dict(
+        record=(8, 11),
+        line=(14, 29),
+        point=(30, 37),
+        index=(38, 38),
+        channels=((39, 42), (43, 46)),
+        step=(47, 47),
+        rline=(48, 63),
+        receivers=((64, 71), (72, 79)),
+        rindex=(80, 80),
+    ),
+}
+
+
+def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True):
+    """Shots of an SPS survey, with easting and northing in x and y, and sentences on what was found.
+
+    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out.
+    """
+    faults = Faults()
+    revision = revision or _sps_revision(source_file)
+    sources = _sps_points(source_file, 'S', revision, elevation, faults)
+    receivers = _sps_points(receiver_file, 'R', revision, elevation, faults)
+    faults.tell()
+    shots, unused = _sps_relations(relation_file, revision, sources, receivers, faults)
+    faults.tell()
+    if not shots:
+        fail(f'{relation_file}: no relation records (X in column 1): is this the relation file?')
+    notes = [f'SPS revision {revision}: {counted(len(sources), "source point")}, {counted(len(receivers), "receiver point")}']
+    if unused:
+        notes.append(counted(unused, 'source point has no relation record and is left out',
+                             'source points have no relation record and are left out'))
+    notes.append(
+        'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
+    )
+    return shots, notes
+
+
+def _sps_revision(path):
+    """Revision from header H00; without it we would have to guess columns."""
+    line = next((s for s in read_lines(path) if s.startswith('H00')), None)
+    if line is None:
+        fail(f'{path} has no header H00 that tells the SPS revision: give --revision 0 or 2.1')
+    version = re.search(r'SPS[\s.REV]*(\d)', line[3:], re.IGNORECASE)
+    if version is None:
+        fail(f"{path}: header H00 names no SPS revision: '{line[32:].strip()}': give --revision 0 or 2.1")
+    return '2.1' if version[1] == '2' else '0'
+
+
+def _sps_factor(lines):
+    """Factor to metres (header H201), 1 if not given."""
+    line = next((s for s in lines if s.startswith('H201')), '')
+    numbers = re.findall(r'[0-9]*\.?[0-9]+', line[32:])
+    factor = float(numbers[0]) if numbers else 1.0
+    if not 0 <= factor < 10:
+        fail(f"header H201 gives the factor {factor} to metres, which cannot be: '{line.strip()}'")
+    return factor or 1.0
+
+
+def _sps_points(path, kind, revision, elevation, faults):
+    """Points of an S or R file: {(line, point, index): (easting, northing, depth, height, line, point)} in metres."""
+    at = POINT[revision]
+    lines = read_lines(path)
+    factor = _sps_factor(lines)
+    points = {}
+    for number, line in enumerate(lines, 1):
+        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+            continue
+        if line[:1] != kind:
+            faults.add(
+                path, number, f"column 1 is '{line[:1]}': only H and {kind} records belong into this file"
+            )
+            continue
+        c = Columns(path, number, line, faults)
+        depth = c.real(*at['depth'], 'point depth', blank=0.0)
+        surface = c.real(66, 71, 'surface elevation', blank=0.0) if elevation else 0.0
+        key = _point_key(c, at['line'], at['point'], at['index'])
+        place = (
+            c.real(47, 55, 'easting') * factor,
+            c.real(56, 65, 'northing') * factor,
+            (depth - surface) * factor,
+            (c.real(66, 71, 'surface elevation', blank=0.0) - depth) * factor,
+            c.text(*at['line']),
+            np.nan if key[1] is None else key[1] / 100,
+        )
+        if points.setdefault(key, place) != place:
+            faults.add(path, number, f'{_point_name(key)} stands in this file before with another position')
+    if not points and not faults.count:
+        fail(
+            f'{path}: no {kind} records (column 1): is this the {"source" if kind == "S" else "receiver"}'
+            ' file?'
+        )
+    return points
+
+
+def _point_key(columns, line, point, index):
+    """Line, point (in hundredths) and index; 101 and 101.00 are the same point."""
+    number = columns.real(*point, 'point number')
+    return (
+        _plain(columns.text(*line)),
+        None if np.isnan(number) else round(100 * number),
+        columns.text(*index) or '1',
+    )
+
+
+def _plain(word):
+    try:
+        return f'{float(word):.2f}'
+    except ValueError:
+        return word
+
+
+def _point_name(key):
+    point = '?' if key[1] is None else f'{key[1] / 100:g}'
+    return f'line {key[0]} point {point} index {key[2]}'
+
+
+def _sps_relations(path, revision, sources, receivers, faults):
+    """Shots by the relation records, and how many source points have none."""
+    at = RELATION[revision]
+    places, rows, used = {}, {}, {}
+    for number, line in enumerate(read_lines(path), 1):
+        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+            continue
+        if line[:1] != 'X':
+            faults.add(path, number, f"column 1 is '{line[:1]}': only H and X records belong into this file")
+            continue
+        c = Columns(path, number, line, faults)
+        before = faults.count
+        record = c.whole(*at['record'], 'field record number')
+        key = _point_key(c, at['line'], at['point'], at['index'])
+        if key[1] is not None and key not in sources:
+            faults.add(path, number, f'source {_point_name(key)} is not in the source file')
+        elif faults.count == before and used.setdefault(record, key) != key:
+            faults.add(
+                path,
+                number,
+                f'field record {record} has another source point before: {_point_name(used[record])}',
+            )
+        channels = _channels(c, at)
+        spread = _relation_receivers(c, at, len(channels), receivers) if faults.count == before else []
+        if faults.count == before:
+            places[record] = sources[key]
+            rows.setdefault(record, []).extend((n,) + place for n, place in zip(channels, spread))
+    shots = []
+    for record in sorted(rows):
+        spread = sorted(rows[record])
+        table = np.array([row[:5] + row[6:] for row in spread])
+        e, n, z, height, line, point = places[record]
+        shot = Shot(record, e, n, z, table[:, 0].astype(int), *table[:, 1:4].T, height=height, point=point, line=line)
+        shot.heights, shot.lines, shot.stations = table[:, 4], [row[5] for row in spread], table[:, 5]
+        shots.append(shot)
+    return shots, len(set(sources) - set(used.values()))
+
+
+def _channels(columns, at):
+    first, last = (columns.whole(*where, 'channel') for where in at['channels'])
+    step = columns.whole(*at['step'], 'channel increment', blank=1) or 1
+    if last < first or first < 1 or last > CHANNELS_MAX or step < 1 or (last - first) % step:
+        columns.faults.add(
+            columns.path,
+            columns.number,
+            f'channels {first} to {last} by {step}: must rise and come out even, up to {CHANNELS_MAX}',
+        )
+        return []
+    return list(range(first, last + 1, step))
+
+
+def _relation_receivers(columns, at, n, receivers):
+    """Positions of the receivers of a relation record, one for each of its n channels."""
+    first, last = (columns.real(*where, 'receiver') for where in at['receivers'])
+    line, index = _plain(columns.text(*at['rline'])), columns.text(*at['rindex']) or '1'
+    if np.isnan(first + last) or n < 1:
+        return []
+    found = []
+    for point in np.linspace(first, last, n) if n > 1 else [first]:
+        key = (line, round(100 * float(point)), index)
+        if key not in receivers:
+            columns.faults.add(
+                columns.path,
+                columns.number,
+                f'receiver {_point_name(key)} is not in the receiver file '
+                f'({n} channels on points {first:g} to {last:g})',
+            )
+            return []
+        found.append(receivers[key])
+    if n == 1 and last != first:
+        columns.faults.add(columns.path, columns.number, f'one channel, but receivers {first:g} to {last:g}')
+    return found
