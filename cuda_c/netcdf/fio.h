@@ -14,6 +14,7 @@ enum { FIO_STRETCH = 1 << 16 }; /* bytes that a file may be longer than its head
 struct fio_layout {
     long header;       /* bytes of the header proper */
     long total;        /* bytes of the complete file */
+    long least;        /* the same without padding behind the last number, which not all writers leave */
     long begin, bytes; /* where the variable asked for lies; begin = -1 if there is none of that name */
     long records;      /* 0: no dimension grows */
     int kind;          /* 1, 2 or 5: CDF-1, CDF-2, CDF-5 */

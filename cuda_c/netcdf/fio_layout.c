@@ -125,7 +125,8 @@ static void variables(struct bytes *b, struct shape *s, const char *var, struct 
             s->record_end = end > s->record_end ? end : s->record_end;
             if (count_plus(s->record_bytes, padded(bytes), &s->record_bytes))
                 b->bad = 1;
-        } else if (padded(end) > l->total) {
+        } else if (end > l->least) {
+            l->least = end;
             l->total = padded(end);
         }
     }
@@ -142,7 +143,7 @@ static void add_records(struct bytes *b, const struct shape *s, struct fio_layou
         rest > INT64_MAX / 2)
         b->bad = 1;
     else if (rest > l->total)
-        l->total = rest;
+        l->least = l->total = rest;
 }
 
 static void parse(struct bytes *b, const char *var, struct fio_layout *l) {
@@ -216,7 +217,7 @@ int fio_classic_check(const char *path) {
     if (memcmp(magic, "CDF", 3) || (magic[3] != 1 && magic[3] != 2 && magic[3] != 5))
         return 0;
     TRY(layout_and_size(path, NULL, &l, &bytes));
-    REQUIRE(bytes >= l.total - 3, "'%s' was cut short: it has %ld bytes, its header says %ld", path, bytes, l.total);
+    REQUIRE(bytes >= l.least, "'%s' was cut short: it has %ld bytes, its header says %ld", path, bytes, l.least);
     return 0;
 }
 

@@ -14,6 +14,7 @@ module flat_layers_m
   private
   public :: flat_layers_t, FlatLayersRead
 
+  integer, parameter :: layers_most = 20000   !< each is moved as often as one follows it, and more are a volume
   real(dp), parameter :: LIGHT = 30.0_dp      !< no water or rock is so light in kg/m3, and none so heavy in g/cm3
 
   type :: flat_layers_t
@@ -80,6 +81,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: more(:, :)
     real(dp) :: q(2)
+    if (layers%n == layers_most) &
+      call Fail(error, Here(file)//'more than '//Str(layers_most)//' layers: give fewer, or volumes (vp=, vs=, rho=)')
+    if (allocated(error)) return
     if (layers%n > 0) then
       if (v(1) <= layers%top(layers%n)) call Fail(error, Here(file)//'top = '//Str(v(1))//' m, must be below the layer before, '// &
                                                   Str(layers%top(layers%n))//' m')

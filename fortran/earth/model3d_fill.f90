@@ -14,6 +14,7 @@ module model3d_fill_m
   use parameters_m, only: job_t
   use regrid_axis_m, only: axis_t, RegridAxis
   use sea_floor_m, only: floor_reach, FloorAdd, FloorBegin, FloorFinish, sea_floor_t
+  use text_m, only: Str
   use window_m, only: box_t, window_t
   implicit none
   private
@@ -122,11 +123,27 @@ contains
       end do
       part%high(3) = LastOf(axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
-      if (.not. allocated(error)) &
+      if (.not. allocated(error)) then
         call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, media, error)
+        if (allocated(error)) error%message = Changed(job, part)
+      end if
       k = last + 1
     end do
   end subroutine Model3dVolumes
+
+  !> The sentence on samples of a model on disk whose checksums are others than when the job began.
+  pure function Changed(job, part) result(text)
+    type(job_t), intent(in) :: job
+    type(part_t), intent(in) :: part
+    character(:), allocatable :: text, files
+    files = "'"//job%vp//"'"
+    if (job%vs /= '') files = files//", '"//job%vs//"'"
+    if (job%rho /= '') files = files//", '"//job%rho//"'"
+    if (job%qp /= '') files = files//", '"//job%qp//"'"
+    if (job%qs /= '') files = files//", '"//job%qs//"'"
+    text = 'the model on disk is not what it was when the job began: samples '//Str(part%low(3))//' .. '//Str(part%high(3))// &
+           ' along z of '//files//': put back the files that the job began with, and run the same command again'
+  end function Changed
 
   !> From the samples to the cells of a box of the window, or beyond it.
   subroutine MakeAxes(earth, job, window, box, axes)

@@ -77,12 +77,27 @@ contains
     if (allocated(error)) return
     if (NumbersOf(file, begin, var, 'scale_factor', scale, error) == 1) p%scale = scale(1)
     if (NumbersOf(file, begin, var, 'add_offset', offset, error) == 1) p%offset = offset(1)
+    call CheckPacking(begin, var, p, error)
     call ReadFills(file, begin, var, p, error)
     call ReadLimits(file, begin, var, p, error)
     if (allocated(error)) return
     if (Lower(NetcdfText(file, var, '_Unsigned')) == 'true') call Fail(error, begin//'the attribute '// &
       '_Unsigned of '//var//' says that its integers are meant without their sign: write them as unsigned ones, or as floats')
   end subroutine NetcdfPacking
+
+  !> Refuses a packing that leaves nothing of the numbers.
+  subroutine CheckPacking(begin, var, p, error)
+    character(*), intent(in) :: begin, var
+    type(packing_t), intent(in) :: p
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    if (p%scale == 0 .or. .not. Finite(p%scale)) then
+      call Fail(error, begin//'the attribute scale_factor of '//var//' is '//Str(p%scale)// &
+                ', must be a number other than 0: correct it')
+    else if (.not. Finite(p%offset)) then
+      call Fail(error, begin//'the attribute add_offset of '//var//' is '//Str(p%offset)//', must be a number: correct it')
+    end if
+  end subroutine CheckPacking
 
   !> Counts and reads the numbers of an attribute, 0 if there is none; fails where it is a text or holds others than size(values),
   !> or, with any_number, more.

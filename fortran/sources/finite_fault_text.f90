@@ -104,7 +104,7 @@ contains
       return
     end if
     do d = 1, 3
-      nt = Whole(slip(2*d + 1), -1, 100000000)
+      nt = Whole(slip(2*d + 1), -100000000, 100000000)
       call Samples(file, nt, rate, error)
       if (d == 3) call LineEnds(file, sum(Whole(slip(3::2), 0, 100000000)), error)
       if (allocated(error)) return

@@ -291,7 +291,6 @@ contains
       if (t%row(i)%name == 'wavelet_file' .and. job%wavelet /= 'file' .and. t%given('wavelet')) cycle
       call CheckInput(t%row(i)%name, t%input(i), t)
     end do
-    if (job%wavelet == 'file' .or. .not. t%given('wavelet')) call CheckInput('wavelet_file', job%wavelet_file, t)
   end subroutine CheckFiles
 
   !> The output must be writable, and what lies there already a run's.

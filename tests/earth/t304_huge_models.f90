@@ -157,7 +157,8 @@ contains
     call Model3dFill(earth, job, box, window, error)
     call ClaimFine(error, 'a box whose rows have their checksums')
     call Model3dFill(earth, job, box_t(n - few, n), window, error)
-    call ClaimFails(error, 'not what was read: row '//Str((n(3) - few - 1)*n(2) + n(2) - few), 'one with a row that has another one')
+    call ClaimFails(error, 'not what it was when the job began: samples '//Str(n(3) - few)//' .. '//Str(n(3))//' along z of ''huge', &
+                    'one with a row that has another one')
   end subroutine OneWindow
 
 end program t304_huge_models
