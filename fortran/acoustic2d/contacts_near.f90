@@ -163,8 +163,8 @@ contains
                 'farther away from the contact, or take a smaller spacing')
     if (near%on_source%n > 0) &
       call SchemeWarn(scheme, Str(near%on_source%n)//' receiver(s) stand on their source, the first of them '// &
-                near%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; put them '// &
-                Str(near_least*max(scheme%dx, scheme%dz), 2)//' m or more away from the source')
+                near%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; put '// &
+                'them '//Str(near_least*max(scheme%dx, scheme%dz), 2)//' m or more away from the source')
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
                 'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
