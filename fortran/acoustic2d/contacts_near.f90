@@ -1,4 +1,4 @@
-!> Receivers and sources that are nearer to a contact of the model than the grid can tell, said before the first shot.
+!> Receivers and sources that are nearer to a contact of the model, or to each other, than the grid can tell: said before shots.
 !>
 !> Velocity along a contact jumps with the density, that across it bends where moduli differ. Weights over eight nodes read both as
 !> if they were smooth; pressure is smooth. Beside flat contacts, 0.1 to 3 cells away at 5 and 10 points per shortest wavelength,
@@ -7,11 +7,11 @@
 !>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.2 d)
 !> at d cells of size h, c the slower of both (t880). And what the grid lacks within some cells of a source (nearfield.f90) is that
 !> of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and half
-!> of the velocities (t208).
+!> of the velocities (t208). On the source itself the field is infinite (t888).
 module contacts_near_m
   use kinds_m, only: dp
   use model_m, only: model_t
-  use nearfield_m, only: near_most
+  use nearfield_m, only: near_least, near_most
   use parameters_m, only: job_t
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
@@ -35,6 +35,7 @@ module contacts_near_m
     private
     type(told_receivers_t) :: receivers       !< near a contact
     type(told_receivers_t) :: sources         !< of a source near one
+    type(told_receivers_t) :: on_source       !< on their source
   end type contacts_near_t
 
 contains
@@ -47,7 +48,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(seen_t) :: seen(2)
-    real(dp) :: off, apart(size(shot%rx))
+    real(dp) :: off, source(2), apart(size(shot%rx))
     logical :: vx, vz
     integer :: r
     vx = index(','//scheme%components//',', ',vx,') > 0
@@ -61,10 +62,14 @@ contains
         if (off > off_most) call ToldAdd(near%receivers, shot, r, off, .false.)
       end do
     end if
-    if (.not. scheme%exact_positions) return
-    apart = hypot((shot%rx - shot%sx)/scheme%dx, (shot%rz - shot%sz)/scheme%dz)
+    source = [Used(shot%sx, model%x0, scheme%dx), Used(shot%sz, model%z0, scheme%dz)]
+    do r = 1, size(shot%rx)
+      apart(r) = hypot((Used(shot%rx(r), model%x0, scheme%dx) - source(1))/scheme%dx, &
+                       (Used(shot%rz(r), model%z0, scheme%dz) - source(2))/scheme%dz)
+      if (apart(r) < near_least) call ToldAdd(near%on_source, shot, r, 1.0_dp, .false.)
+    end do
     if (.not. any(apart <= near_most)) return
-    seen = Around(model, job, scheme, shot%sx, shot%sz)
+    seen = Around(model, job, scheme, source(1), source(2))
     if (.not. maxval(seen%dense) > off_most) return
     do r = 1, size(shot%rx)
       if (apart(r) <= near_most) call ToldAdd(near%sources, shot, r, maxval(seen%dense), .false.)
@@ -72,7 +77,7 @@ contains
 
   contains
 
-    !> The place at which a receiver is modelled.
+    !> The place at which a source or a receiver is modelled.
     pure real(dp) function Used(x, x0, d)
       real(dp), intent(in) :: x, x0, d
       Used = x
@@ -156,6 +161,10 @@ contains
                 ', of a contact, the first of them '//near%receivers%first//': what is read between the nodes there is off by '// &
                 'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 10 %, put them '// &
                 'farther away from the contact, or take a smaller spacing')
+    if (near%on_source%n > 0) &
+      call SchemeWarn(scheme, Str(near%on_source%n)//' receiver(s) stand on their source, the first of them '// &
+                near%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; put '// &
+                'them '//Str(near_least*max(scheme%dx, scheme%dz), 2)//' m or more away from the source')
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
                 'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &

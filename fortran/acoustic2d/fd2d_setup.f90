@@ -225,8 +225,9 @@ contains
     if (size(fields) == 0) call Fail(error, 'components is empty: use p, vx, vz joined by commas')
   end subroutine ReadComponents
 
-  !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface; with
-  !> positions=nearest nothing is between the nodes and nothing is lacking. They are those of a medium that is even all around.
+  !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface, at the places used:
+  !> with positions=nearest the grid lacks less of the pressure, but velocities lie between nodes there too. They are those of a
+  !> medium that is even all around.
   !> Beside a contact of densities they are right next to the source: velocity depends on no density there, pressure on that of the
   !> source. A receiver beyond the contact has the harmonic mean of both densities, as the static field has; so source and receiver
   !> may change places. What a contact nearer than the receiver changes in the short waves is not there (t208 measures it).
@@ -237,7 +238,6 @@ contains
     integer :: r, c, nrec
     nrec = size(self%shot%rx)
     self%near = reshape([real(dp) ::], [nrec, size(self%fields)], [0.0_dp])
-    if (.not. self%scheme%exact_positions) return
     source = [(self%shot%sx - self%ax%x0)/self%ax%h, (self%shot%sz - self%az%x0)/self%az%h] + 1
     image = [source(1), 2 - source(2)]
     do r = 1, nrec

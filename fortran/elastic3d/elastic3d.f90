@@ -27,7 +27,7 @@ module elastic3d_m
   use source3d_m, only: source_fault
   use soft_ground_m, only: SoftGroundWarn
   use stairs_m, only: FloorStairsWarn, SeabedWarn, StairsWarn
-  use stress_contacts_m, only: StressContacts, StressContactsSay
+  use stress_contacts_m, only: beside_t, StressContacts, StressContactsSay
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t
   use trial3d_m, only: TrialWave
@@ -43,7 +43,7 @@ module elastic3d_m
     type(release_t) :: release                !< moments of a fault, of the shots looked at
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
-    type(told_receivers_t) :: beside          !< receivers of stress and strain beside a contact, of the shots looked at
+    type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of the shots looked at
     type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
     type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
   contains
@@ -193,7 +193,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%release = release_t()
     self%near = 0
-    self%beside = told_receivers_t()
+    self%beside = beside_t()
     self%over_floor = told_receivers_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return

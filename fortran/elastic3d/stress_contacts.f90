@@ -1,10 +1,11 @@
-!> Receivers of stress, strain and rotation beside a contact of rock, said before the first shot.
+!> Receivers of stress, strain and rotation, and sources of moment, beside a contact of rock, said before the first shot.
 !>
 !> Stress across a contact is continuous, that along it jumps by the ratio of moduli: weights over eight cells read both as if they
 !> were smooth. At d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
 !> or so, three times that where parts nearly cancel; velocity by at most 3 % (README.md, t881). Beside fluids and air other weights
-!> do not reach across (fd3d_ground.f90).
+!> do not reach across (fd3d_ground.f90). A moment there makes waves that are as far off, wherever they are recorded, as it changes
+!> places with a strain (t889).
 module stress_contacts_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
@@ -14,44 +15,72 @@ module stress_contacts_m
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
+  use source3d_m, only: source_fault, source_force
   use text_m, only: Str
   use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd
   use window_m, only: window_t, WindowCell
   implicit none
   private
-  public :: StressContacts, StressContactsSay
+  public :: beside_t, StressContacts, StressContactsSay
 
   integer, parameter :: reach = 2                 !< cells
+
+  type :: beside_t
+    type(told_receivers_t) :: receivers
+    integer :: sources = 0                        !< shots whose source of moment is beside a contact
+    character(:), allocatable :: first            !< of them, in words
+  end type beside_t
 
 contains
 
   !> Looks at a shot in its window.
-  subroutine StressContacts(told, earth, job, scheme, shot, window, error)
-    type(told_receivers_t), intent(inout) :: told
+  subroutine StressContacts(beside, earth, job, scheme, shot, window, error)
+    type(beside_t), intent(inout) :: beside
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: line(:, :)
-    real(dp) :: place(3), off
-    integer :: c(3), n(3), low, r, a
+    real(dp) :: off
+    integer :: r
+    if (all(scheme%own%source%kind /= [source_force, source_fault])) then
+      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], off, error)
+      if (allocated(error)) return
+      if (off > off_most) then
+        if (beside%sources == 0) beside%first = 'that of shot record '//Str(shot%record)//' at z = '//Str(shot%sz, 9)//' m'
+        beside%sources = beside%sources + 1
+      end if
+    end if
     if (scan(scheme%components, 'sewp') == 0) return
-    n = [window%nx, window%ny, window%nz]
     do r = 1, size(shot%rx)
-      c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
-      if (any(c < 1 .or. c > n)) cycle
-      place = ([shot%rx(r), shot%ry(r), shot%rz(r)] - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
-      off = 0
-      do a = 1, 3
-        call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
-        if (allocated(error)) return
-        off = max(off, Jump(line(:, :3), c(a) - low + 1, place(a)))
-      end do
-      if (off > off_most) call ToldAdd(told, shot, r, off, .true.)
+      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], off, error)
+      if (allocated(error)) return
+      if (off > off_most) call ToldAdd(beside%receivers, shot, r, off, .true.)
     end do
   end subroutine StressContacts
+
+  !> By how much stress may be off at x, y, z.
+  subroutine StressOff(earth, job, window, x, off, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x(3)
+    real(dp), intent(out) :: off
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: line(:, :)
+    real(dp) :: place(3)
+    integer :: c(3), low, a
+    off = 0
+    c = WindowCell(window, x)
+    if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) return
+    place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
+    do a = 1, 3
+      call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
+      if (allocated(error)) return
+      off = max(off, Jump(line(:, :3), c(a) - low + 1, place(a)))
+    end do
+  end subroutine StressOff
 
   !> By how much a trace may be off along a line of cells with vp, vs, rho, at `place` 0 .. 1 of cell c.
   pure real(dp) function Jump(medium, c, place) result(off)
@@ -80,15 +109,22 @@ contains
   end function Half
 
   !> Adds to scheme%warnings what should be known.
-  subroutine StressContactsSay(told, scheme)
-    type(told_receivers_t), intent(in) :: told
+  subroutine StressContactsSay(beside, scheme)
+    type(beside_t), intent(in) :: beside
     class(scheme_t), intent(inout) :: scheme
-    if (told%n == 0) return
-    call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand within two cells, '// &
-              Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock, the first of them '//told%first// &
-              ': these jump there, and what is read between the cells is off by some '//Str(100*min(told%off, 1.0_dp), 2)// &
-              ' % and more; record velocity, which is within some 3 %, put them farther away from the contact, or take a '// &
-              'smaller spacing')
+    character(:), allocatable :: within
+    within = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock'
+    if (beside%sources > 0) &
+      call SchemeWarn(scheme, Str(beside%sources)//' source(s) of moment are '//within//', the first of them '//beside%first// &
+                ': stress jumps there, and waves from between the cells may be off by tens of per cent at all receivers; put '// &
+                'them farther away from the contact, or take a smaller spacing')
+    associate (told => beside%receivers)
+      if (told%n == 0) return
+      call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand '//within// &
+                ', the first of them '//told%first//': these jump there, and what is read between the cells is off by some '// &
+                Str(100*min(told%off, 1.0_dp), 2)//' % and more; record velocity, which is within some 3 %, put them farther '// &
+                'away from the contact, or take a smaller spacing')
+    end associate
   end subroutine StressContactsSay
 
 end module stress_contacts_m

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""A source of moment within two cells of a contact of rock is told of before the first shot, as its waves differ from those on a finer
+grid; a force there, a moment farther away and one at a sea floor are not."""
+from pathlib import Path
+
+import numpy as np
+
+from check import claim, done
+from mini3d import run, traces, write_deck
+
+WORDS = "source(s) of moment are within two cells, 40 m, of a contact of rock, the first of them that of shot record 1 at z = "
+ROCK, SEA = "0 2600 1400 2000\n200 3800 2200 2400\n", "0 1500 0 1000\n200 3800 2200 2400\n"
+TENSOR = dict(source="moment", mxx=1e12, mzz=-6e11, mxz=8e11)
+
+
+def shot(z, verb, h=20, layers=ROCK, **words):
+    Path("earth.layers").write_text(layers)
+    Path("line.keymap").write_text(f"spread net fixed x0=360 interval=270 channels=2 depth=129 y=80\nshot 1 503 {z} net y=7\n")
+    write_deck(layers="earth.layers", dx=h, aperture=30, depth=360, npml=6, half_length=2, top="pml", fpeak=2.5, fmax=7, tmax=0.5, dt_out=0.01,
+               dispersion="warn", components="vx,vy,vz", **words)
+    r = run(*verb, "par=job.par", "overwrite=y")
+    if r.returncode:
+        claim(False, f"exit status {r.returncode}: {r.stderr[-300:]}")
+    return r.stdout + r.stderr
+
+
+def velocity(z, h):
+    said = shot(z, (), h, **TENSOR)
+    return said, np.stack([traces("out.nc", c)[0] for c in ("vx", "vy", "vz")])
+
+
+said, coarse = velocity(204, 20)
+_, fine = velocity(204, 10)
+off = 100 * np.linalg.norm(coarse - fine) / np.linalg.norm(fine)
+claim(f"1 {WORDS}204 m" in said and off > 5, f"a moment 0.2 cells from a contact is told of; its waves are {off:.1f} % off, more than 5 %")
+for z, words, sentence, told in ((170, TENSOR, "a moment 1.5 cells above it", True), (204, dict(source="explosion", m0=1e12), "an explosion", True),
+                                 (120, TENSOR, "a moment 4 cells away", False), (204, dict(source="force", fx=1e6), "a force beside it", False),
+                                 (204, {**TENSOR, "layers": SEA}, "a moment at a sea floor", False)):
+    said = shot(z, ("plan",), **words)
+    claim((WORDS in said) == told, f"{sentence} is {'' if told else 'not '}told of by plan")
+done()
