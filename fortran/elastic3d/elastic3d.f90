@@ -43,7 +43,7 @@ module elastic3d_m
     type(release_t) :: release                !< moments of a fault, of the shots looked at
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
-    type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of the shots looked at
+    type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of shots looked at
     type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
     type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
   contains
