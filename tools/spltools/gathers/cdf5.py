@@ -13,8 +13,9 @@ from spltools.netcdf import HEADER_MAX, Damaged, header_of
 SMALLEST = 8192                                # bytes the library writes at least
 
 
-def read_header(path):
-    """The header of a CDF-5 file whose length is what the header says; else a sentence."""
+def read_header(path, ours=False):
+    """The header of a CDF-5 file whose length is what the header says; else a sentence. `ours`: just written here; the library may have
+    left it longer by a block, which is cut off."""
     size = os.path.getsize(path)
     with open(path, 'rb') as f:
         data = f.read(min(size, HEADER_MAX))
@@ -30,6 +31,9 @@ def read_header(path):
             raise Damaged
     except Damaged:
         fail(f'{path} is damaged: its header does not read as CDF-5; restore it from a copy, or model again with overwrite=y')
+    if ours and size > header.total:
+        os.truncate(path, header.total)
+        size = header.total
     if size != header.total and not header.total < SMALLEST == size:
         fail(f'{path} is damaged: it has {size} bytes, its header says {header.total}; restore it from a copy, or model again '
              'with overwrite=y')

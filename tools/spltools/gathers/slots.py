@@ -204,7 +204,7 @@ class Output:
         return new[np.clip(numbers, 0, len(one.file.lines))]
 
     def _seal(self, temporary):
-        header = cdf5.read_header(temporary)
+        header = cdf5.read_header(temporary, ours=True)
         n = header.variables['header_bytes'].begin
         with open(temporary, 'rb') as f:
             crc = zlib.crc32(f.read(n))
