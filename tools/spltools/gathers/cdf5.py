@@ -14,8 +14,8 @@ SMALLEST = 8192                                # bytes the library writes at lea
 
 
 def read_header(path, ours=False):
-    """The header of a CDF-5 file whose length is what the header says; else a sentence. `ours`: just written here; the library may have
-    left it longer by a block, which is cut off."""
+    """The header of a CDF-5 file whose length is what the header says; else a sentence. `ours`: just written here; the library may
+    have left it longer by a block, which is cut off."""
     size = os.path.getsize(path)
     with open(path, 'rb') as f:
         data = f.read(min(size, HEADER_MAX))
