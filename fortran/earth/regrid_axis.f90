@@ -126,7 +126,7 @@ contains
       end do
     end subroutine Keys
 
-    !> What the kernel around x has in the samples up to j, less one half.
+    !> The share of the kernel around x that the samples up to j have, less one half.
     real(dp) function UpTo(j, x, width)
       integer, intent(in) :: j
       real(dp), intent(in) :: x, width

@@ -11,7 +11,7 @@ submodule(elastic3d_m) elastic3d_words
   character(*), parameter :: narrow_words = 'differences along those of the sides have half-length 1 in them '// &
                              '(layer_differences), as longer ones let slow waves grow at a sea floor with steps'
   character(*), parameter :: damped_words = 'they damp along themselves too (absorb), as others let waves grow that soft '// &
-                             'ground on hard rock holds; they send back more'
+                             'ground beside hard rock holds; they send back more'
 
 contains
 
@@ -57,7 +57,7 @@ contains
     end select
   end procedure describe
 
-  !> What the absorbing layers are, whatever word of the parameter `absorb` chose them.
+  !> The kind of the absorbing layers, whatever word of the parameter `absorb` chose it.
   pure function Absorbs(scheme) result(word)
     type(scheme3d_t), intent(in) :: scheme
     character(:), allocatable :: word
