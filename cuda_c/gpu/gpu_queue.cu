@@ -187,23 +187,22 @@ void gpu_forget_graphs(gpu_queue *q) {
 }
 
 // Between begin and end of a capture nothing is computed, only noted; the end must come, whatever fails in between.
-static int make_graph(gpu_queue *q, int g, int (*step)(void *self), void *self) {
+int gpu_capture(gpu_queue *q, int n, int (*step)(void *self), void *self, cudaGraphExec_t *made) {
     cudaGraph_t graph = nullptr;
     int rc = 0;
+    *made = nullptr;
     CUDA_TRY(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeThreadLocal));
-    for (int s = 0; s < graph_steps[g] && rc == 0; s++)
+    for (int s = 0; s < n && rc == 0; s++)
         rc = step(self);
-    const cudaError_t ended = cudaStreamEndCapture(q->stream, &graph);
-    cudaError_t made = cudaSuccess;
-    if (rc == 0 && ended == cudaSuccess)
-        made = cudaGraphInstantiate(&q->graph[g], graph, cudaGraphInstantiateFlagUseNodePriority);
+    cudaError_t status = cudaStreamEndCapture(q->stream, &graph);
+    if (rc == 0 && status == cudaSuccess)
+        status = cudaGraphInstantiate(made, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph != nullptr)
         cudaGraphDestroy(graph);
+    if (status != cudaSuccess)
+        *made = nullptr;
     TRY(rc);
-    CUDA_TRY(ended);
-    if (made != cudaSuccess)
-        q->graph[g] = nullptr;
-    CUDA_TRY(made);
+    CUDA_TRY(status);
     return 0;
 }
 
@@ -211,7 +210,7 @@ int gpu_repeat(gpu_queue *q, int n, int (*step)(void *self), void *self) {
     for (int g = 0; g < GPU_GRAPHS; g++)
         for (; n >= graph_steps[g]; n -= graph_steps[g]) {
             if (q->graph[g] == nullptr)
-                TRY(make_graph(q, g, step, self));
+                TRY(gpu_capture(q, graph_steps[g], step, self, &q->graph[g]));
             CUDA_TRY(cudaGraphLaunch(q->graph[g], q->stream));
         }
     for (; n > 0; n--)

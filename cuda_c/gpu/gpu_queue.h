@@ -94,6 +94,8 @@ int gpu_begin(gpu_queue *q, int it, int first);
 int gpu_repeat(gpu_queue *q, int n, int (*step)(void *self), void *self);
 int gpu_end(gpu_queue *q, const gpu_plane *sigma);
 void gpu_forget_graphs(gpu_queue *q);
+/* n steps as a graph of the caller's, who destroys it; null where it failed. */
+int gpu_capture(gpu_queue *q, int n, int (*step)(void *self), void *self, cudaGraphExec_t *made);
 
 int gpu_pending(gpu_queue *q, int most);
 /* Looks, without waiting, which chunks are finished. */
