@@ -106,8 +106,8 @@ static int time_graph(const stopwatch &w, cudaGraphExec_t launches, float *ms) {
     return 0;
 }
 
-// Time of a launch [ms], of n (even) in a graph, which is how shots are run: one by one, those of a small grid would take
-// what the host needs.
+// Time of a launch [ms], of n (even) in a graph, which is how shots are run: one by one, those of a small grid would
+// take what the host needs.
 static int time_step(const stopwatch &w, int n, float *ms) {
     cudaGraphExec_t launches = nullptr;
     TRY(gpu_capture(w.queue, n / 2, two_launches, (void *)&w, &launches));
