@@ -11,8 +11,7 @@ namespace tuned {
 
 static constexpr int LEAST_ROWS = 12;   // of a piece
 static constexpr int MOST_DOWN = 60000; // rows of tiles, of the 65535 rows of blocks that CUDA has
-static constexpr int RESERVED = 16;     // blocks that sample receivers while others march
-static constexpr int RESERVED_LONG = 4; // the same in passes of several steps, which take longer
+static constexpr int RESERVED = 16;     // blocks that sample receivers while others march a step; in passes they wait
 static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that CUDA takes for itself
 // Cells of a grid from which on shots side by side had better be done in high tiles, or march (H200).
 static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
@@ -71,7 +70,7 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
         *fits = found.down <= MOST_DOWN;
     } else {
         TRY(find_slots(found, device, &slots));
-        found.cut = cut(g, found, slots * c.waves - (found.steps > 1 ? RESERVED_LONG : RESERVED), c);
+        found.cut = cut(g, found, slots * c.waves - (found.steps > 1 ? 0 : RESERVED), c);
         found.work = count_work(found.cut);
     }
     found.kind = c.kind;
