@@ -11,6 +11,7 @@ module elastic3d_m
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
+  use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
@@ -44,6 +45,7 @@ module elastic3d_m
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
     type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of shots looked at
+    type(floor_sources_t) :: below_floor      !< and sources of moment right below water
     type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
     type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
   contains
@@ -195,6 +197,8 @@ contains
     self%near = 0
     self%beside = beside_t()
     self%over_floor = told_receivers_t()
+    self%in_water = told_receivers_t()
+    self%below_floor = floor_sources_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
@@ -291,6 +295,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: rigidity(:)
     integer :: n, r
+    logical :: told
     select type (scheme)
     type is (scheme3d_t)
       call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
@@ -302,7 +307,8 @@ contains
                        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
                        ' m away with cells of '//SchemeSpacing(scheme)//' m'
       self%near = self%near + n
-      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, error)
+      if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, window, told, error)
+      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, told, error)
       if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, window, error)
       if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, window, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
@@ -370,6 +376,7 @@ contains
         'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
         'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
       call StressContactsSay(self%beside, scheme)
+      call FloorSourcesSay(self%below_floor, scheme)
       call FloorReceiversSay(self%over_floor, scheme)
       call WaterReceiversSay(self%in_water, scheme)
       if (scheme%own%source%kind == source_fault) then
