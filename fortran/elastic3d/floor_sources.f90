@@ -58,7 +58,7 @@ contains
     if (told) call ToldSource(sources%told, shot)
   end subroutine FloorSources
 
-  !> Cells from a place in cell c of a line of vp, vs, rho, `along` it, to the nearest of water; huge where c is no rock, or none is.
+  !> Cells from a place in cell c of a line of vp, vs, rho, `along` it, to the nearest of water; huge where c is no rock.
   pure real(dp) function ToWater(medium, c, along) result(cells)
     real(sp), intent(in) :: medium(:, :)
     integer, intent(in) :: c
@@ -77,12 +77,12 @@ contains
     class(scheme_t), intent(inout) :: scheme
     character(:), allocatable :: what, remedy
     if (sources%told%n == 0) return
-    what = 'half-length '//Str(scheme%half_length)//' reaches across the sea floor: waves in rock are off by some 10 %, pressure '// &
-           'above it by 20 to 40 % of an explosion, and of a tensor by as much as it is'
+    what = 'half-length '//Str(scheme%half_length)//' reaches across the sea floor: waves in rock are off by some 10 %, '// &
+           'pressure above it by 20 to 40 % of an explosion, and of a tensor by as much as it is'
     remedy = 'take half_length=1, put them more than '//Str(reach)//' cells below the sea floor, or take a smaller spacing'
     if (sources%cut) then
-      what = 'the sea floor lies in a cell, and the rock around it that makes up for that is not the earth''s: waves may be off '// &
-             'by half and more'
+      what = 'the sea floor lies in a cell, and the rock around it that makes up for that is not the earth''s: waves may be '// &
+             'off by half and more'
       remedy = 'take a spacing with which the sea floor is on a face of the cells, and half_length=1; or put them more than '// &
                Str(reach + made_up)//' cells below it'
     end if

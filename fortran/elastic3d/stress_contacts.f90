@@ -113,8 +113,8 @@ contains
     within = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock'
     if (beside%sources%n > 0) &
       call SchemeWarn(scheme, Str(beside%sources%n)//' source(s) of moment are '//within//', the first of them '// &
-                beside%sources%first//': stress jumps there, and waves from between the cells may be off by tens of per cent at all receivers; put '// &
-                'them farther away from the contact, or take a smaller spacing')
+                beside%sources%first//': stress jumps there, and waves from between the cells may be off by tens of per cent '// &
+                'at all receivers; put them farther away from the contact, or take a smaller spacing')
     associate (told => beside%receivers)
       if (told%n == 0) return
       call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand '//within// &

@@ -1,4 +1,5 @@
-!> Receivers or sources of a survey that something is to be told of: how many, the first of them, and by how much one of them may be off.
+!> Receivers or sources of a survey that something is to be told of: how many, the first of them, and by how much one of them may be
+!> off.
 module told_receivers_m
   use kinds_m, only: dp
   use shot_m, only: shot_t

@@ -100,8 +100,9 @@ for name, deep, half_length, source, m, most, told in (
           f"{errors[0]:.1f}, {errors[1]:.1f} % from the exact sum, at most {most[0]}, {most[1]}")
     claim(bool(WORDS.search(said)) is told, f"the log {'tells' if told else 'does not tell'} of it")
 for deep, half_length, source, floor, cells in (
-        (1.9, 2, EXPLOSION, FLOOR, "2"), (0.3, 4, {"source": "volume"}, FLOOR, "2"), (2.1, 2, TENSOR, FLOOR, None), (0.3, 2, {"source": "force", "fx": 1}, FLOOR, None),
-        (2.2, 1, TENSOR, FLOOR + 5, "3"), (3.3, 2, TENSOR, FLOOR + 5, None), (-1, 2, EXPLOSION, FLOOR, None)):
+        (1.9, 2, EXPLOSION, FLOOR, "2"), (0.3, 4, {"source": "volume"}, FLOOR, "2"), (2.1, 2, TENSOR, FLOOR, None),
+        (0.3, 2, {"source": "force", "fx": 1}, FLOOR, None), (2.2, 1, TENSOR, FLOOR + 5, "3"),
+        (3.3, 2, TENSOR, FLOOR + 5, None), (-1, 2, EXPLOSION, FLOOR, None)):
     said = " ".join(shot(("plan",), deep, half_length, source, floor).split())
     found = WORDS.search(said)
     claim((found.group(1) if found else None) == cells and (not found or "contact of rock" not in said),
