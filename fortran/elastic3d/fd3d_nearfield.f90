@@ -301,7 +301,7 @@ contains
     if (all(c >= 0 .and. c <= self%around%n + 1)) then
       here(4) = Fd3dBulk(self%moduli, window, c)
       call Fd3dCell(self%moduli, window, c, rho, lambda, mu)
-      if (self%grid%anelastic) here(:2) = sqrt([lambda + 2*mu, mu]/real(rho, dp))
+      if (self%grid%anelastic .and. rho > 0) here(:2) = sqrt([lambda + 2*mu, mu]/real(rho, dp))
     end if
     call OverAll(self, 'largest', here, error)
   end subroutine AtSource
