@@ -30,7 +30,8 @@ module anelastic_m
   use text_m, only: Str
   implicit none
   private
-  public :: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticFactor, AnelasticStiffness, AnelasticAuto, anelastic_least_q
+  public :: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticFactor, AnelasticStiffness, AnelasticAuto, &
+            AnelasticShares, anelastic_least_q
 
   !> Ways of memory variables, see above.
   integer, parameter, public :: memory_coarse2001 = 1, memory_coarse = 2, memory_all = 3
@@ -166,6 +167,15 @@ contains
     real(dp) :: y(mechanisms)
     y = q*(a%y(:, 1) + q*(a%y(:, 2) + q*a%y(:, 3)))
   end function Strengths
+
+  !> Strengths of the mechanisms in the mean of all cells, to the first order: the modulus is M (1 + sum of these times
+  !> (stiff - 1/(1 + i w tau))).
+  pure function AnelasticShares(a, q) result(y)
+    type(anelastic_t), intent(in) :: a
+    real(dp), intent(in) :: q
+    real(dp) :: y(mechanisms)
+    y = Strengths(a, q)/merge(1, mechanisms, a%way == memory_all)
+  end function AnelasticShares
 
   pure real(dp) function WorstError(a)
     type(anelastic_t), intent(in) :: a

@@ -34,7 +34,7 @@ module model3d_m
     type(part_t) :: part                      !< the samples that these are
     logical :: on_disk = .false.              !< there are none: parts are read as they are needed
     integer :: slow = 3                       !< the slowest axis in the files
-    real(dp) :: vsmin = 0                     !< of rock, 0 if there is none [m/s]
+    real(dp) :: vsmin = 0, vsmax = 0          !< of rock, 0 if there is none [m/s]
     real(dp) :: vpmin = 0, fluidmin = 0       !< slowest P waves, of all and of fluids, a large number where there is none [m/s]
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
     type(model_checksum_t) :: checksum(3)     !< of vp and vs, rho and rho, qp and qs

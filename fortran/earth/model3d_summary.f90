@@ -19,6 +19,7 @@ contains
     call EndSummary(told, crc)
     earth%earth_t = told%earth_t
     earth%vsmin = told%vsmin
+    earth%vsmax = told%vsmax
     earth%vpmin = told%vpmin
     earth%fluidmin = told%fluidmin
     earth%qmin = told%qmin
@@ -140,6 +141,7 @@ contains
     earth%vmin = huge(1.0_dp)
     earth%vmax = 0
     earth%vsmin = 0
+    earth%vsmax = 0
     earth%vpmin = real(huge(1.0_sp), dp)
     earth%fluidmin = real(huge(1.0_sp), dp)
     earth%rhomin = huge(1.0_dp)
@@ -156,6 +158,7 @@ contains
     earth%vpmin = min(earth%vpmin, vp)
     if (.not. vs > 0) earth%fluidmin = min(earth%fluidmin, vp)
     if (vs > 0) earth%vsmin = merge(min(earth%vsmin, vs), vs, earth%vsmin > 0)
+    earth%vsmax = max(earth%vsmax, vs)
     earth%rhomin = min(earth%rhomin, rho)
     earth%rhomax = max(earth%rhomax, rho)
   end subroutine Widen

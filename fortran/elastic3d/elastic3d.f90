@@ -9,8 +9,9 @@ module elastic3d_m
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dCheckStrength
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: Fd3dNear
+  use fd3d_nearfield_m, only: Fd3dNear, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
+  use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
@@ -29,7 +30,8 @@ module elastic3d_m
   use stairs_m, only: FloorStairsWarn, SeabedWarn, StairsWarn
   use stress_contacts_m, only: beside_t, StressContacts, StressContactsSay
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t
+  use nearfield3d_m, only: near3d_least
+  use told_receivers_m, only: told_receivers_t, ToldAdd
   use trial3d_m, only: TrialWave
   use water_receivers_m, only: WaterReceivers, WaterReceiversSay
   use wavelet_m, only: wavelet_t
@@ -43,7 +45,9 @@ module elastic3d_m
     type(release_t) :: release                !< moments of a fault, of the shots looked at
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
+    type(told_receivers_t) :: on_source       !< and on their source
     type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of shots looked at
+    type(floor_sources_t) :: below_floor      !< and sources of moment right below water
     type(told_receivers_t) :: over_floor      !< and those of pressure right above a sea floor in a cell
     type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
   contains
@@ -193,8 +197,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%release = release_t()
     self%near = 0
+    self%on_source = told_receivers_t()
     self%beside = beside_t()
     self%over_floor = told_receivers_t()
+    self%in_water = told_receivers_t()
+    self%below_floor = floor_sources_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
@@ -291,6 +298,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: rigidity(:)
     integer :: n, r
+    logical :: told
     select type (scheme)
     type is (scheme3d_t)
       call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
@@ -302,7 +310,13 @@ contains
                        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
                        ' m away with cells of '//SchemeSpacing(scheme)//' m'
       self%near = self%near + n
-      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, error)
+      if (scheme%own%source%kind /= source_fault) then
+        do r = 1, size(shot%rx)
+          if (Fd3dOnSource(window, shot, r)) call ToldAdd(self%on_source, shot, r, 1.0_dp, .true.)
+        end do
+      end if
+      if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, window, told, error)
+      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, told, error)
       if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, window, error)
       if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, window, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
@@ -364,12 +378,16 @@ contains
       call StairsWarn(self%earth, scheme)
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
-      call SoftGroundWarn(scheme, self%vmin)
+      call SoftGroundWarn(scheme, self%earth)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 6 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
-        'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
-        'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
+        'Q below 500 without memory_variables=all, or cells are over 3 times longer than thin: what the grid lacks so close '// &
+        'to a source, tens of per cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
+      if (self%on_source%n > 0) call SchemeWarn(scheme, Str(self%on_source%n)//' receiver(s) stand on their source, the first '// &
+        'of them '//self%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; '// &
+        'put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')
       call StressContactsSay(self%beside, scheme)
+      call FloorSourcesSay(self%below_floor, scheme)
       call FloorReceiversSay(self%over_floor, scheme)
       call WaterReceiversSay(self%in_water, scheme)
       if (scheme%own%source%kind == source_fault) then

@@ -60,7 +60,7 @@ contains
       scheme%rock_top = job%top == 'free' .and. .not. scheme%own%wet
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
-      scheme%damped = WantsDamped(job%absorb, scheme, self%vmin)
+      scheme%damped = WantsDamped(job%absorb, scheme, self%earth)
     end select
   end procedure derive
 

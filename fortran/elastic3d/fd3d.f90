@@ -27,6 +27,7 @@ module fd3d_m
   use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
+  use near_losses_m, only: near_losses_t
   use parameter_table_m, only: SplitList
   use gpu_ways_m, only: GpuWaysClose
   use partners_m, only: halo_host, halo_mpi
@@ -77,7 +78,9 @@ module fd3d_m
     !> The medium around, with a ring of one cell, (0:n+1): there where they meet, while the shot is set up.
     real(sp), allocatable :: rho(:, :, :), mu(:, :, :)
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
-    real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
+    real(dp), allocatable :: near(:, :, :, :)     !< what the grid lacks close to the source, (terms, receivers, components), and
+                                                  !< its slopes by the logarithms of lambda + 2 mu and mu where these relax
+    type(near_losses_t) :: near_losses            !< as they do at the source
     integer :: sources = 0                        !< histories
     type(fault_histories_t) :: histories          !< of points of a fault that act here, if time dispersion is to be removed,
     type(finite_fault_t) :: fault                 !< else these points

@@ -200,6 +200,7 @@ contains
       do j = j0, j0 + sinc_nodes - 1
         do i = i0, i0 + sinc_nodes - 1
           if (.not. abs(wx(i - i0 + 1)*wy(j - j0 + 1)) > 0) cycle
+          if (BearsNone(mu, spot, Wrapped(grid, [i, j, middle + k]))) cycle
           call AddNode(spot, Wrapped(grid, [i, j, middle + k]), wx(i - i0 + 1)*wy(j - j0 + 1)*wz(k - low + 1))
         end do
       end do
@@ -209,7 +210,7 @@ contains
 
     pure logical function Fits(at)
       integer, intent(in) :: at(3)
-      Fits = Usable(grid, rho, mu, spot, Wrapped(grid, at))
+      Fits = Own(grid, rho, mu, spot, Wrapped(grid, at))
     end function Fits
 
     pure logical function Inner(k)
@@ -232,7 +233,7 @@ contains
       do j = lo(2), hi(2)
         do i = lo(1), hi(1)
           at = Wrapped(grid, [i, j, k])
-          if (.not. Usable(grid, rho, mu, spot, at)) cycle
+          if (.not. Own(grid, rho, mu, spot, at) .or. BearsNone(mu, spot, at)) cycle
           call AddNode(spot, at, 0.0_dp)
           away(:, spot%n) = [i, j, k] - spot%place
         end do
@@ -291,18 +292,24 @@ contains
     OnStairs = near .and. steps
   end function OnStairs
 
-  !> True of a point that can be read from or acted on for a spot.
-  pure logical function Usable(grid, rho, mu, spot, at)
+  !> True of a point of the spot's medium.
+  pure logical function Own(grid, rho, mu, spot, at)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
     type(spot_t), intent(in) :: spot
     integer, intent(in) :: at(3)
-    Usable = .false.
-    if (any(at < 1 .or. at > grid%n)) return
-    if (Foreign(rho, mu, spot%home, spot%field, at)) return
-    Usable = .true.
-    if (spot%acts .and. spot%field >= field_sxy) Usable = .not. Slack(mu, spot%field, at)
-  end function Usable
+    Own = .false.
+    if (.not. any(at < 1 .or. at > grid%n)) Own = .not. Foreign(rho, mu, spot%home, spot%field, at)
+  end function Own
+
+  !> True of a shear point that a source cannot act on: it is in a contact, where that stress is 0.
+  pure logical function BearsNone(mu, spot, at)
+    real(sp), intent(in) :: mu(0:, 0:, 0:)
+    type(spot_t), intent(in) :: spot
+    integer, intent(in) :: at(3)
+    BearsNone = .false.
+    if (spot%acts .and. spot%field >= field_sxy) BearsNone = Slack(mu, spot%field, at)
+  end function BearsNone
 
   !> Lagrange weights of nodes 1..n.
   pure function Lagrange(x, n) result(w)

@@ -1,6 +1,7 @@
 !> Receivers within a few cells of the source of a 3D shot get what the grid lacks there (nearfield3d.f90), where that is known. The
 !> module tells which they are, the submodule of the solver adds it.
 module fd3d_nearfield_m
+  use anelastic_m, only: memory_all
   use model3d_m, only: model3d_t
   use model3d_window_m, only: Model3dFill
   use error_m, only: error_t
@@ -14,7 +15,7 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven, Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven, Fd3dNearSlopes
 
   real(dp), parameter :: near = 6                 !< cells: closer to a source its spread over the grid shows
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
@@ -22,8 +23,8 @@ module fd3d_nearfield_m
 
 contains
 
-  !> Receivers of a shot that are closer to its source than the grid can tell, and for which what it lacks cannot be said exactly;
-  !> `first`: one of them, 0 if there is none.
+  !> Receivers of a shot that are closer to its source than the grid can tell, and for which what it lacks cannot be said exactly,
+  !> but not on it; `first`: one of them, 0 if there is none.
   subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
@@ -53,14 +54,23 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
+      if (Fd3dOnSource(window, shot, r)) cycle
       helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       if (helped) helped = Fd3dNearEven(scheme%own, range)
-      if (helped .and. .not. any(known%medium(:, :, :, 4:) > relaxes)) cycle
+      if (helped .and. (scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))) cycle
       n = n + 1
       if (first == 0) first = r
     end do
   end subroutine Fd3dNear
+
+  !> True of a receiver so close to its source that what it records is not of the earth: there it is infinite, or nearly so.
+  pure logical function Fd3dOnSource(window, shot, r) result(on)
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    on = Cells(window, shot, r) < near3d_least
+  end function Fd3dOnSource
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
@@ -156,8 +166,10 @@ end module fd3d_nearfield_m
 
 !> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
-  use fd3d_moduli_m, only: Fd3dBulk
+  use anelastic_m, only: anelastic_t, AnelasticFit
+  use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
   use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange, Fd3dNearSlopes
+  use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
   use source3d_m, only: source_fault, source_force, source_volume
@@ -174,13 +186,13 @@ contains
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
     logical, allocatable :: helped(:), slopes(:)
-    real(dp) :: at(3), here(4)
+    real(dp) :: at(3), here(6)
     integer :: c, i, r, workers
     call AtSource(self, window, here, error)
     if (allocated(error)) return
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
-    allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
+    allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names), merge(3, 1, self%grid%anelastic)), source=0.0_dp)
     if (self%own%source%kind == source_fault) return
     call FindHelped(self, window, 0, helped, error)
     slopes = helped
@@ -189,6 +201,8 @@ contains
     list = pack([(r, r=1, size(helped))], helped)
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
     call NearSource(self, here, table, source)
+    if (self%grid%anelastic) call Relaxes(self, here(5:), error)
+    if (allocated(error)) return
     workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
     !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(workers)
     do i = 1, size(list)
@@ -199,12 +213,45 @@ contains
       if (self%grid%even) call Near3dPlace(table, at/self%grid%d, .true., even)
       do c = 1, size(names)
         if (Fd3dNearSlopes(trim(names(c))) .and. .not. slopes(r)) cycle
-        if (names(c)(1:1) == 'v') self%near(:, r, c) = Near3dTerms(table, source, place, trim(names(c)))
-        if (names(c)(1:1) /= 'v') self%near(:, r, c) = Near3dTerms(table, source, even, trim(names(c)))
+        if (names(c)(1:1) == 'v') self%near(:, r, c, :) = Terms(table, source, place, trim(names(c)), size(self%near, 4))
+        if (names(c)(1:1) /= 'v') self%near(:, r, c, :) = Terms(table, source, even, trim(names(c)), size(self%near, 4))
       end do
     end do
     !$omp end parallel do
   end procedure MakeNearfield
+
+  !> How moduli relax at the source. q: 1/Q of P and S waves.
+  subroutine Relaxes(self, q, error)
+    class(fd3d_t), intent(inout) :: self
+    real(dp), intent(in) :: q(2)
+    type(error_t), allocatable, intent(inout) :: error
+    type(anelastic_t) :: a
+    call AnelasticFit(self%own%q_band(1), self%own%q_band(2), self%own%memory, a, error)
+    if (.not. allocated(error)) self%near_losses = NearLosses(a, q)
+  end subroutine Relaxes
+
+  !> The terms of a component and, `n` = 3, their slopes by the logarithms of lambda + 2 mu and of mu.
+  pure function Terms(table, source, place, name, n) result(t)
+    type(near3d_t), intent(in) :: table
+    type(near3d_source_t), intent(in) :: source
+    type(near3d_place_t), intent(in) :: place
+    character(*), intent(in) :: name
+    integer, intent(in) :: n
+    real(dp), parameter :: small = 1.0e-2_dp
+    real(dp) :: t(0:near3d_orders, n)
+    type(near3d_source_t) :: other
+    integer :: m, side
+    t = 0
+    t(:, 1) = Near3dTerms(table, source, place, name)
+    do m = 2, n
+      do side = -1, 1, 2
+        other = source
+        if (m == 2) other%vp = source%vp*sqrt(1 + side*small)
+        if (m == 3) other%vs = source%vs*sqrt(1 + side*small)
+        t(:, m) = t(:, m) + side*Near3dTerms(table, other, place, name)/(2*small)
+      end do
+    end do
+  end function Terms
 
   !> The receivers that get what the grid lacks of components that take `wider` cells more.
   subroutine FindHelped(self, window, wider, helped, error)
@@ -232,28 +279,37 @@ contains
     end do
   end subroutine FindHelped
 
-  !> vp, vs and density of the window's cell that holds the source, and the bulk modulus of the grid's [Pa].
+  !> vp, vs and density of the window's cell that holds the source, and the bulk modulus of the grid's [Pa]; where waves attenuate
+  !> vp and vs of the grid's, and 1/Q of P and S waves.
   subroutine AtSource(self, window, here, error)
     class(fd3d_t), intent(inout) :: self
     type(window_t), intent(in) :: window
-    real(dp), intent(out) :: here(4)
+    real(dp), intent(out) :: here(6)
     type(error_t), allocatable, intent(inout) :: error
     type(box_t) :: known
+    real(sp) :: rho, lambda, mu
     integer :: at(3), c(3)
     here = -huge(1.0_dp)
     at = floor(([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d) + 1
     c = max(1, min(at - self%pad, [window%nx, window%ny, window%nz]))
     known = WindowBox(window)
-    if (all(c >= known%low .and. c <= known%high)) here(:3) = real(window%medium(c(1), c(2), c(3), :3), dp)
+    if (all(c >= known%low .and. c <= known%high)) then
+      here(:3) = real(window%medium(c(1), c(2), c(3), :3), dp)
+      if (self%grid%anelastic) here(5:) = real(window%medium(c(1), c(2), c(3), 4:5), dp)
+    end if
     c = at - self%around%first + 1
-    if (all(c >= 0 .and. c <= self%around%n + 1)) here(4) = Fd3dBulk(self%moduli, window, c)
+    if (all(c >= 0 .and. c <= self%around%n + 1)) then
+      here(4) = Fd3dBulk(self%moduli, window, c)
+      call Fd3dCell(self%moduli, window, c, rho, lambda, mu)
+      if (self%grid%anelastic .and. rho > 0) here(:2) = sqrt([lambda + 2*mu, mu]/real(rho, dp))
+    end if
     call OverAll(self, 'largest', here, error)
   end subroutine AtSource
 
   !> `here`: the medium there (AtSource).
   subroutine NearSource(self, here, table, source)
     class(fd3d_t), intent(in) :: self
-    real(dp), intent(in) :: here(4)
+    real(dp), intent(in) :: here(:)
     type(near3d_t), intent(in) :: table
     type(near3d_source_t), intent(out) :: source
     real(dp) :: at(3), force(3), moment(6)
@@ -272,13 +328,20 @@ contains
   end subroutine NearSource
 
   module procedure add_near
-    real(dp), allocatable :: series(:, :)
-    integer :: r
-    if (.not. any(abs(self%near(:, :, c)) > 0)) return
-    series = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, &
-                          self%own%source%kind == source_force, self%at_whole(c))
+    real(dp), allocatable :: series(:, :, :)
+    integer :: r, m
+    if (.not. any(abs(self%near(:, :, c, 1)) > 0)) return
+    allocate (series(size(samples, 1), 0:near3d_orders, size(self%near, 4)))
+    series(:, :, 1) = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, &
+                                   self%own%source%kind == source_force, self%at_whole(c))
+    do m = 2, size(series, 3)
+      series(:, :, m) = NearLossSeries(self%near_losses, m - 1, series(:, :, 1), self%grid%dt)
+    end do
     do r = 1, size(samples, 2)
-      if (any(abs(self%near(:, r, c)) > 0)) samples(:, r) = samples(:, r) + real(matmul(series, self%near(:, r, c)), sp)
+      if (.not. any(abs(self%near(:, r, c, 1)) > 0)) cycle
+      do m = 1, size(series, 3)
+        samples(:, r) = samples(:, r) + real(matmul(series(:, :, m), self%near(:, r, c, m)), sp)
+      end do
     end do
   end procedure add_near
 

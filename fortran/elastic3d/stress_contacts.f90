@@ -17,7 +17,7 @@ module stress_contacts_m
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd
+  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd, ToldSource
   use window_m, only: window_t, WindowCell
   implicit none
   private
@@ -27,30 +27,27 @@ module stress_contacts_m
 
   type :: beside_t
     type(told_receivers_t) :: receivers
-    integer :: sources = 0                        !< shots whose source of moment is beside a contact
-    character(:), allocatable :: first            !< of them, in words
+    type(told_receivers_t) :: sources             !< of moment
   end type beside_t
 
 contains
 
-  !> Looks at a shot in its window.
-  subroutine StressContacts(beside, earth, job, scheme, shot, window, error)
+  !> Looks at a shot in its window; not at its source if something else is `told` of it.
+  subroutine StressContacts(beside, earth, job, scheme, shot, window, told, error)
     type(beside_t), intent(inout) :: beside
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
+    logical, intent(in) :: told
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: off
     integer :: r
-    if (all(scheme%own%source%kind /= [source_force, source_fault])) then
+    if (all(scheme%own%source%kind /= [source_force, source_fault]) .and. .not. told) then
       call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], off, error)
       if (allocated(error)) return
-      if (off > off_most) then
-        if (beside%sources == 0) beside%first = 'that of shot record '//Str(shot%record)//' at z = '//Str(shot%sz, 9)//' m'
-        beside%sources = beside%sources + 1
-      end if
+      if (off > off_most) call ToldSource(beside%sources, shot)
     end if
     if (scan(scheme%components, 'sewp') == 0) return
     do r = 1, size(shot%rx)
@@ -114,10 +111,10 @@ contains
     class(scheme_t), intent(inout) :: scheme
     character(:), allocatable :: within
     within = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock'
-    if (beside%sources > 0) &
-      call SchemeWarn(scheme, Str(beside%sources)//' source(s) of moment are '//within//', the first of them '//beside%first// &
-                ': stress jumps there, and waves from between the cells may be off by tens of per cent at all receivers; put '// &
-                'them farther away from the contact, or take a smaller spacing')
+    if (beside%sources%n > 0) &
+      call SchemeWarn(scheme, Str(beside%sources%n)//' source(s) of moment are '//within//', the first of them '// &
+                beside%sources%first//': stress jumps there, and waves from between the cells may be off by tens of per cent '// &
+                'at all receivers; put them farther away from the contact, or take a smaller spacing')
     associate (told => beside%receivers)
       if (told%n == 0) return
       call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand '//within// &

@@ -1,11 +1,12 @@
-!> Receivers of a survey that something is to be told of: how many, the first of them, and by how much one of them may be off.
+!> Receivers or sources of a survey that something is to be told of: how many, the first of them, and by how much one of them may be
+!> off.
 module told_receivers_m
   use kinds_m, only: dp
   use shot_m, only: shot_t
   use text_m, only: Str
   implicit none
   private
-  public :: told_receivers_t, ToldAdd
+  public :: told_receivers_t, ToldAdd, ToldSource
 
   real(dp), parameter, public :: off_most = 0.05_dp   !< part of its RMS that a trace may be off: what is less is not told
   real(dp), parameter, public :: fade = 1.2_dp        !< d cells away from a contact exp(-fade d) of an error is left
@@ -33,5 +34,13 @@ contains
     told%n = told%n + 1
     told%off = max(told%off, off)
   end subroutine ToldAdd
+
+  !> Adds the source of a shot.
+  subroutine ToldSource(told, shot)
+    type(told_receivers_t), intent(inout) :: told
+    type(shot_t), intent(in) :: shot
+    if (told%n == 0) told%first = 'that of shot record '//Str(shot%record)//' at z = '//Str(shot%sz, 9)//' m'
+    told%n = told%n + 1
+  end subroutine ToldSource
 
 end module told_receivers_m

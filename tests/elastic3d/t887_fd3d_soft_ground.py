@@ -10,6 +10,7 @@ from netCDF4 import Dataset
 
 H, DT = 10.0, 0.00161655
 SOFT, EVEN, FIRM = "0 1600 300 1800\n60 3000 1700 2300\n", "0 1400 300 1800\n", "0 1600 800 1800\n60 3000 1700 2300\n"
+MUD, WET = "0 1700 150 1700\n", "0 1500 0 1000\n40 1700 150 1700\n"
 Path("nodes.txt").write_text("1 243 0 211\n2 180 41 160\n3 230 12 230\n")
 Path("ground.map").write_text("spread nodes list nodes.txt\nshot 1 203 53 nodes y=191\n")
 
@@ -54,7 +55,8 @@ for cut in ("2x1x1", "1x2x1", "1x1x2"):
     pieces = traces(SOFT, 300, ranks=3, absorb="damped", variant="cpu", group=2, decomposition=cut)
     claim(np.abs(one).max() > 0 and np.array_equal(one, pieces), f"group=2, {cut}: the bits of one rank")
 for layers, more, damped in ((SOFT, {}, True), (SOFT, {"absorb": "damped"}, True), (SOFT, {"absorb": "pml"}, False), (SOFT, {"absorb": "sponge"}, False),
-                             (SOFT, {"top": "pml"}, True), (SOFT, {"tmax": 0.5}, False), (EVEN, {}, False), (FIRM, {}, False)):
+                             (SOFT, {"top": "pml"}, True), (SOFT, {"tmax": 0.5}, False), (EVEN, {}, False), (FIRM, {}, False),
+                             (MUD, {}, False), (WET, {}, True)):
     deck(layers, 3000, **more)
     words = " ".join(run("plan", "par=job.par").stdout.split())
     claim(("they damp along themselves too" in words) is damped and ("give absorb=damped" in words) is (more == {"absorb": "pml"}),

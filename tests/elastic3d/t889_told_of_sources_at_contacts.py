@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A source of moment within two cells of a contact of rock is told of before the first shot, as its waves differ from those on a finer
-grid; a force there, a moment farther away and one at a sea floor are not."""
+grid; a force there and a moment farther away are not. One right below a sea floor is told of in words of its own (t894)."""
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,8 @@ off = 100 * np.linalg.norm(coarse - fine) / np.linalg.norm(fine)
 claim(f"1 {WORDS}204 m" in said and off > 5, f"a moment 0.2 cells from a contact is told of; its waves are {off:.1f} % off, more than 5 %")
 for z, words, sentence, told in ((170, TENSOR, "a moment 1.5 cells above it", True), (204, dict(source="explosion", m0=1e12), "an explosion", True),
                                  (120, TENSOR, "a moment 4 cells away", False), (204, dict(source="force", fx=1e6), "a force beside it", False),
-                                 (204, {**TENSOR, "layers": SEA}, "a moment at a sea floor", False)):
+                                 (204, {**TENSOR, "layers": SEA}, "a moment at a sea floor, in these words,", False)):
     said = shot(z, ("plan",), **words)
     claim((WORDS in said) == told, f"{sentence} is {'' if told else 'not '}told of by plan")
+claim("1 source(s) of moment or volume lie in rock within 2 cells of water" in said, "the last is told of in words of its own")
 done()
