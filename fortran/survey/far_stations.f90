@@ -1,9 +1,9 @@
 !> Stations so far from the rest of their shot that they alone make its window large, as mistyped positions do: each window reaches
 !> to all receivers of its shot, and memory and time go with it.
 !>
-!> Told is of stations without which the grid of the shot would have an eighth of its cells, or fewer, where they are few beside many
-!> others, or so far that no wave comes to them within the record. Spreads that are long everywhere, or whose record is short for
-!> half of them, are not told of; nor are few stations that all lie apart, as those of an earthquake.
+!> Told is of stations without which the grid of the shot would have an eighth of its cells, or fewer, where they are few beside
+!> many others, or so far that no wave comes to them within the record. Spreads that are long everywhere, or whose record is short
+!> for half of them, are not told of; nor are few stations that all lie apart, as those of an earthquake.
 module far_stations_m
   use error_m, only: error_t
   use kinds_m, only: dp
@@ -116,8 +116,8 @@ contains
     if (job%axes(2)) distance = hypot(distance, shot%ry - shot%sy)
   end function Distances
 
-  !> The receivers that lie `away` such that the shot has a window `without` them of at most so many `cells`; its nx is 0 where there
-  !> are none. `silent`: no wave comes so far.
+  !> The receivers that lie `away` such that the shot has a window `without` them of at most so many `cells`; its nx is 0 where
+  !> there are none. `silent`: no wave comes so far.
   subroutine FarOnes(physics, job, scheme, shot, cells, away, silent, without)
     class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
