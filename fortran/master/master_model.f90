@@ -89,8 +89,8 @@ contains
     integer, intent(out) :: rank
     type(message_t), intent(inout) :: reply
     type(message_t) :: message
-    real(dp) :: left
-    logical :: over
+    real(dp) :: left, seconds
+    logical :: over, tells
     took = .false.
     rank = 0
     if (.not. self%unread%reported) return
@@ -101,8 +101,10 @@ contains
     end if
     took = PauseTake(self%unread, message)
     if (.not. took) then
-      if (.not. self%unread%on) call LogInfo('the model can be read again after '//Str(PauseEnd(self%unread), 3)//' s'// &
-                                             trim(merge('                 ', ': dealing goes on', self%stopping)))
+      tells = .not. self%unread%on                  ! else who waited is lost: the next request will see
+      seconds = PauseEnd(self%unread)
+      if (tells) call LogInfo('the model can be read again after '//Str(seconds, 3)//' s'// &
+                              trim(merge('                 ', ': dealing goes on', self%stopping)))
       return
     end if
     rank = message%from
