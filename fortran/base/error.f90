@@ -14,6 +14,7 @@ module error_m
     character(:), allocatable :: message
     logical :: device = .false.               !< a GPU failed; what it was to do may go well elsewhere
     logical :: followed = .false.             !< it comes of the failure of another rank of the group
+    logical :: absent = .false.               !< files that were read before cannot be read now: they may come back
     logical :: agreed = .false.               !< all ranks of the group have it
   end type error_t
 

@@ -123,7 +123,9 @@ contains
       end do
       part%high(3) = LastOf(axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
-      if (.not. allocated(error)) then
+      if (allocated(error)) then
+        error%absent = .true.                       ! all of the model was read when the job began
+      else
         call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, media, error)
         if (allocated(error)) error%message = Changed(job, part)
       end if

@@ -5,7 +5,7 @@ module fd3d_check_m
   use model3d_m, only: model3d_t
   use model3d_window_m, only: Model3dCell
   use error_m, only: error_t, Fail
-  use fd3d_engine_m, only: fd3d_grid_t
+  use fd3d_engine_m, only: fd3d_grid_t, side_free
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMoment
   use fd3d_components_m, only: Fd3dComponent
   use fd3d_grid_m, only: Fd3dGrid
@@ -16,6 +16,7 @@ module fd3d_check_m
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t
+  use sinc_m, only: sinc_nodes
   use subdomain_m, only: cuts_t
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use parameter_table_m, only: SplitList
@@ -159,6 +160,7 @@ contains
       error%message = 'the grid of shot record '//Str(shot%record)//': '//error%message//advice
       return
     end if
+    if (FarFromEnds()) return
     do i = 1, 2
       at = [shot%sx, shot%sy, shot%sz] - corner
       if (scheme%own%source%fault%n > 0 .and. i == 1) at = at + minval(scheme%own%source%fault%x, 2)
@@ -188,6 +190,21 @@ contains
         list%start = [1]
       end do
     end do
+
+  contains
+
+    !> True where nothing that source and receivers take can be beyond an end, as in most of a million shots.
+    logical function FarFromEnds() result(far)
+      real(dp) :: low(3), high(3)
+      integer :: room, upper
+      low = [min(shot%sx, minval(shot%rx)), min(shot%sy, minval(shot%ry)), min(shot%sz, minval(shot%rz))] - corner
+      high = [max(shot%sx, maxval(shot%rx)), max(shot%sy, maxval(shot%ry)), max(shot%sz, maxval(shot%rz))] - corner
+      room = sinc_nodes/2 + 2
+      if (scan(scheme%components, 'ew') > 0) room = room + grid%half_length
+      upper = merge(0, room, grid%side(5) == side_free)             ! weights end at a free surface
+      far = scheme%own%source%fault%n == 0 .and. all(low >= [room, room, upper]*grid%d) .and. &
+            all(high <= (grid%whole - room)*grid%d)
+    end function FarFromEnds
   end subroutine CheckEnds
 
   !> A group needs a piece of the grid for each of its ranks.

@@ -25,9 +25,15 @@ module stress_contacts_m
 
   integer, parameter :: reach = 2                 !< cells
 
+  !> By how much stress may be `off` at a depth z [m]: in flat layers it is the same for a million shots.
+  type :: known_t
+    real(dp) :: z = -huge(1.0_dp), off = 0
+  end type known_t
+
   type :: beside_t
     type(told_receivers_t) :: receivers
     type(told_receivers_t) :: sources             !< of moment
+    type(known_t) :: source, receiver             !< the last ones that were looked at in flat layers
   end type beside_t
 
 contains
@@ -45,38 +51,45 @@ contains
     real(dp) :: off
     integer :: r
     if (all(scheme%own%source%kind /= [source_force, source_fault]) .and. .not. told) then
-      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], off, error)
+      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], beside%source, off, error)
       if (allocated(error)) return
       if (off > off_most) call ToldSource(beside%sources, shot)
     end if
     if (scan(scheme%components, 'sewp') == 0) return
     do r = 1, size(shot%rx)
-      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], off, error)
+      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, off, error)
       if (allocated(error)) return
       if (off > off_most) call ToldAdd(beside%receivers, shot, r, off, .true.)
     end do
   end subroutine StressContacts
 
   !> By how much stress may be off at x, y, z.
-  subroutine StressOff(earth, job, window, x, off, error)
+  subroutine StressOff(earth, job, window, x, known, off, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
+    type(known_t), intent(inout) :: known
     real(dp), intent(out) :: off
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: line(:, :)
     real(dp) :: place(3)
     integer :: c(3), low, a
+    logical :: flat
     off = 0
     c = WindowCell(window, x)
     if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) return
+    flat = earth%layers%n > 0
+    if (flat) off = known%off
+    if (flat .and. .not. abs(x(3) - known%z) > 0) return
+    off = 0
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
-    do a = 1, 3
+    do a = merge(3, 1, flat), 3
       call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
       if (allocated(error)) return
       off = max(off, Jump(line(:, :3), c(a) - low + 1, place(a)))
     end do
+    known = known_t(x(3), off)
   end subroutine StressOff
 
   !> By how much a trace may be off along a line of cells with vp, vs, rho, at `place` 0 .. 1 of cell c.

@@ -100,19 +100,20 @@ contains
   end subroutine LossesAdopt
 
   !> The time of grace is over: a worker's shot is taken back, to be modelled by a later run.
-  subroutine LossesGiveUp(scheduler, store, progress, worker, slot, now, error)
+  subroutine LossesGiveUp(scheduler, store, progress, worker, slot, why, now, error)
     type(scheduler_t), intent(inout) :: scheduler
     type(store_t), intent(inout) :: store
     type(progress_t), intent(inout) :: progress
     integer, intent(in) :: worker, slot
+    character(*), intent(in) :: why
     real(dp), intent(in) :: now
     type(error_t), allocatable, intent(inout) :: error
     logical :: parked, dropped
     call SchedulerLost(scheduler, worker, slot, .true., now, parked, dropped)
     call ProgressLost(progress, worker, store%fio%record(slot))
     if (dropped) return
-    call StoreBack(store, slot, worker, progress%host(worker), 'given up when the time of grace was over', error)
-    call LogInfo('shot '//Str(store%fio%record(slot))//' is given up: the time of grace is over')
+    call StoreBack(store, slot, worker, progress%host(worker), 'given up: '//why, error)
+    call LogInfo('shot '//Str(store%fio%record(slot))//' is given up: '//why)
   end subroutine LossesGiveUp
 
 end module lost_workers_m

@@ -13,6 +13,7 @@ module master_m
   use master_workers_m, only: MasterBeat, MasterFindLost, MasterHeard
   use master_deal_m, only: MasterMayReply, MasterReplyWaiting, MasterSendDrops
   use master_type_m, only: master_t
+  use master_model_m, only: MasterModelAgain
   use master_output_m, only: MasterCommit, MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover, MasterVerdict
   use master_stop_m, only: MasterCheckSignals, MasterEndGrace
   use output_pause_m, only: PauseKept
@@ -174,6 +175,10 @@ contains
     call MasterCheckSignals(self)
     if (MasterReads(self)) call MasterReadSome(self)
     do while (MasterRecover(self, rank, reply))
+      if (reply%kind /= MSG_NONE) call LinkReply(link, rank, reply)
+      reply = message_t()
+    end do
+    do while (MasterModelAgain(self, rank, reply))
       if (reply%kind /= MSG_NONE) call LinkReply(link, rank, reply)
       reply = message_t()
     end do

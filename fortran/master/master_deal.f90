@@ -39,7 +39,7 @@ contains
     integer :: slot, from
     slot = 0
     call MasterQuarantine(self, worker)
-    if (.not. (self%stopping .or. self%pause%on .or. self%workers%going(worker))) &
+    if (.not. (self%stopping .or. self%pause%on .or. self%unread%on .or. self%workers%going(worker))) &
       call SchedulerNext(self%scheduler, worker, host_seconds(), slot, from)
     if (slot == 0) call MasterCheckDeadline(self)
     if (slot > 0) then

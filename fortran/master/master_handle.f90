@@ -8,7 +8,8 @@ submodule(master_type_m) master_handle_m
   use master_deal_m, only: MasterDeal, MasterReplyFirst
   use master_output_m, only: MasterCommit, MasterReads, MasterReadSome, MasterRecover, MasterVerdict
   use master_stop_m, only: MasterAllowLeave, MasterCheckSignals, MasterEndGrace
-  use master_receive_m, only: MasterReceiveGather, MasterReceiveLost, MasterReceiveSnaps, MasterSendModel
+  use master_model_m, only: MasterModelAgain, MasterSendModel
+  use master_receive_m, only: MasterReceiveGather, MasterReceiveLost, MasterReceiveSnaps
   use output_pause_m, only: PauseKeep
   use protocol_m, only: MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_NOTE, &
                         MSG_PROGRESS, MSG_READY, MSG_SNAPS
@@ -55,6 +56,7 @@ contains
       call MasterCommit(self)
       took = MasterVerdict(self, rank, reply)
       if (.not. took) took = MasterRecover(self, rank, reply)
+      if (.not. took) took = MasterModelAgain(self, rank, reply)
       if (.not. took) then
         call MasterEndGrace(self, reply)
         if (reply%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)

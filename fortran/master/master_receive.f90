@@ -1,86 +1,29 @@
-!> Messages about shots at the master: windows of the model out, gathers and snapshots in, shots that are lost.
+!> Messages about shots at the master: gathers and snapshots in, shots that are lost.
 module master_receive_m
   use commits_m, only: CommitsAdd, CommitsNext
   use scheduler_m, only: SchedulerDone, SchedulerDealt, SchedulerLost, SchedulerParked
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds
-  use keymap_m, only: KeymapShot
   use lease_m, only: LeaseShotDone
-  use iso_c_binding, only: c_ptr
-  use kinds_m, only: dp, i8
-  use lent_memory_m, only: TrayClose, TrayOpen
-  use shot_messages_m, only: GatherFrom, GatherMessage, MediaMessage, ModelFrom, SnapsFrom, VerdictMessage, WindowMessage
+  use shot_messages_m, only: GatherFrom, GatherMessage, SnapsFrom, VerdictMessage
   use log_m, only: LogError, LogInfo, LogWarn
   use master_type_m, only: master_t
   use master_output_m, only: MasterCommit, MasterLastTry, MasterOutputFails, MasterPut
   use output_pause_m, only: PauseKeep
-  use survey_m, only: SurveyHeader, SurveyMedia, SurveyWindow
-  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
+  use survey_m, only: SurveyHeader
+  use protocol_m, only: message_t, MSG_GATHER, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
-  use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotPath, FioSnapshots
   use store_m, only: StoreLost
   use gather_header_m, only: gather_header_t
   use text_m, only: Counted, Str
   use progress_m, only: ProgressDone, ProgressLost
-  use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: MasterSendModel, MasterReceiveGather, MasterReceiveSnaps, MasterReceiveLost
+  public :: MasterReceiveGather, MasterReceiveSnaps, MasterReceiveLost
 
 contains
-
-  !> Replies to MODEL with the media of a box of a shot's window.
-  subroutine MasterSendModel(self, message, reply)
-    class(master_t), intent(inout) :: self
-    type(message_t), intent(in) :: message
-    type(message_t), intent(inout) :: reply
-    type(shot_t) :: shot
-    type(window_t) :: window
-    type(box_t) :: box
-    type(error_t), allocatable :: error
-    integer :: record, slot
-    call ModelFrom(message, record, slot, box)
-    call KeymapShot(self%survey%keymap, slot, shot)
-    call SurveyWindow(self%survey, shot, .false., window, error)
-    box = WindowClip(window, box)
-    if (any(box%low > box%high)) call Fail(error, 'the cells that were asked for lie outside the window')
-    if (.not. allocated(error) .and. window%parts > 0) then
-      call SendMedia(self, message, shot, window, box, reply, error)
-    else if (.not. allocated(error)) then
-      call SurveyWindow(self%survey, shot, .true., window, error, box)
-      if (.not. allocated(error)) call WindowMessage(record, window, reply)
-    end if
-    if (allocated(error)) call VerdictMessage(MSG_MODEL, record, slot, error%message, reply)
-  end subroutine MasterSendModel
-
-  !> Media are made where they are to be: in the memory of the rank that asks for them, or in the reply.
-  subroutine SendMedia(self, message, shot, window, box, reply, error)
-    class(master_t), intent(in) :: self
-    type(message_t), intent(in) :: message
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(in) :: window
-    type(box_t), intent(in) :: box
-    type(message_t), intent(inout) :: reply
-    type(error_t), allocatable, intent(inout) :: error
-    type(c_ptr) :: tray
-    integer(i8) :: samples
-    integer :: rc
-    samples = product(int([box%high - box%low + 1, window%parts], i8))
-    call TrayOpen(message, samples, tray, reply%lent)
-    if (associated(reply%lent)) then
-      call SurveyMedia(self%survey, shot, window, box, reply%lent, error)
-      if (.not. allocated(error)) call MediaMessage(shot%record, box, window%parts, int(message%n(6)), reply)
-      nullify (reply%lent)
-      call TrayClose(message, tray)
-      return
-    end if
-    allocate (reply%fields(samples), stat=rc)
-    if (rc /= 0) call Fail(error, 'out of memory for '//Str(4.0e-9_dp*real(samples, dp), 3)//' GB of a window')
-    if (.not. allocated(error)) call SurveyMedia(self%survey, shot, window, box, reply%fields, error)
-    if (.not. allocated(error)) call MediaMessage(shot%record, box, window%parts, 0, reply)
-  end subroutine SendMedia
 
   !> A shot is done when its traces are on disk and the journal says so: they are written now, and committed later.
   subroutine MasterReceiveGather(self, message, reply)

@@ -168,7 +168,8 @@ contains
       self%workers%leaves(w) = host_seconds()
     end do
     slot = self%scheduler%dealt(i)%slot
-    call LossesGiveUp(self%scheduler, self%store, self%progress, w, slot, host_seconds(), error)
+    call LossesGiveUp(self%scheduler, self%store, self%progress, w, slot, 'the time of grace is over', host_seconds(), &
+                      error)
     if (allocated(error)) call MasterOutputFails(self, error)
     reply%kind = MSG_DROP
     reply%n(1:3) = [self%survey%keymap%record(slot), slot, 1]

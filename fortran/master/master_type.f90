@@ -36,6 +36,7 @@ module master_type_m
     real(dp) :: dealt_at = 0, deal_time = 0     !< when those that wait were last dealt to, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< pause of the dealing, while the files cannot be written
+    type(pause_t) :: unread                     !< pause of the dealing, while the model on disk cannot be read
     character(:), allocatable :: cause, why     !< of the stop, see runnote.f90; not allocated: all is to be done
     real(dp) :: stopped = -1                    !< when a stop was asked for [s], -1 = it was not
     real(dp) :: looked = -huge(1.0_dp)          !< when a stop file was looked for [s]

@@ -140,7 +140,7 @@ contains
     call t%flag('overwrite', job%overwrite, .false., 'start anew where the output exists already; without it finished shots are kept')
 
     call t%word('verify', job%verify, 'all', 'all,last', 'finished shots read and compared with their checksums when a job goes on: all, or those that no earlier run read (last, for huge files); new shots are dealt meanwhile')
-    call t%real('disk_wait', job%disk_wait, 1800.0_dp, 0.0_dp, 1.0e6_dp, 's', 'where output or journal cannot be written dealing pauses so long at most for them to come back; 0 = stop at once')
+    call t%real('disk_wait', job%disk_wait, 1800.0_dp, 0.0_dp, 1.0e6_dp, 's', 'where output or journal cannot be written, or a model on disk not be read any more, dealing pauses so long at most for them to come back; 0 = stop at once')
   end subroutine FilesTable
 
   !> Spacings, and how much of the model a shot sees. `aperture`: its meaning.

@@ -28,6 +28,7 @@ module spl_m
   public :: SplMain
 
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
+  real(dp), parameter :: ENDING = 10.0_dp     !< seconds that MPI_Finalize has where one that dies in it would keep all others
   real(dp), parameter :: PARTING = 10.0_dp    !< seconds that rank 0 leaves the others to end where nobody else ends them
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
@@ -87,9 +88,9 @@ contains
     if (.not. broken) call Barrier(role%world, COMING, role%peers, all_here)
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
-    call EndBy(exit_status)
+    call EndBy(COMING, exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call EndBy(exit_status)
+    call EndBy(merge(ENDING, COMING, LetsOthersLive()), exit_status)
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
@@ -129,11 +130,20 @@ contains
     if (asks) asks = .not. RolesLaunched()
   end function AsksStatus
 
-  !> This rank ends within COMING, whoever dies meanwhile.
-  subroutine EndBy(exit_status)
+  !> This rank ends within so many seconds, whoever dies meanwhile.
+  subroutine EndBy(seconds, exit_status)
+    real(dp), intent(in) :: seconds
     integer, intent(in) :: exit_status
-    call host_alarm(nint(COMING), exit_status, CString('warning: a rank died at the end; all files are closed'))
+    call host_alarm(nint(seconds), exit_status, CString('warning: a rank died at the end; all files are closed'))
   end subroutine EndBy
+
+  !> True under a launcher that lets the other ranks live when one dies.
+  logical function LetsOthersLive()
+    character(8) :: recovery
+    integer :: status
+    call get_environment_variable('OMPI_MCA_orte_enable_recovery', recovery, status=status)
+    LetsOthersLive = status == 0 .and. recovery == '1'
+  end function LetsOthersLive
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
@@ -142,12 +152,9 @@ contains
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
-    character(8) :: recovery
     integer, allocatable :: killed(:)
-    integer :: status, i
-    call get_environment_variable('OMPI_MCA_orte_enable_recovery', recovery, status=status)
-    if (status /= 0) recovery = '0'
-    if (recovery /= '1') then
+    integer :: i
+    if (.not. LetsOthersLive()) then
       if (role%master) call MPI_Abort(role%world, exit_status)
       call PeersAwait(role%peers, 0, COMING)
     else if (role%master) then

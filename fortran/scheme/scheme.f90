@@ -9,7 +9,7 @@ module scheme_m
   use time_step_m, only: StabilityLimit, SurfaceLimit
   use text_m, only: Str
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
-  use wavelet_m, only: wavelet_t, WaveletValue
+  use wavelet_m, only: wavelet_t, WaveletSpectrum, WaveletValue
   use window_m, only: window_t
   implicit none
   private
@@ -207,6 +207,7 @@ contains
     if (.not. allocated(error)) call ChooseTimes(scheme, job, wavelet, error)
     if (allocated(error)) return
     call WarnOfTimes(scheme, job)
+    call WarnOfBand(scheme, wavelet)
     call SampleSource(scheme, wavelet)
   end subroutine SchemeTimes
 
@@ -402,6 +403,24 @@ contains
       call SchemeWarn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
                 Str(turns, 2)//' periods of fmax too early: use time_correction=yes or a smaller dt')
   end subroutine WarnOfTimes
+
+  !> Warns of a wavelet that goes on, above an fmax that was given, where the grid carries no wave or the steps no source.
+  subroutine WarnOfBand(scheme, wavelet)
+    class(scheme_t), intent(inout) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    integer, parameter :: places = 100
+    real(dp), parameter :: little = 0.01_dp       ! of the peak: where fmax is, unless it is given
+    real(dp) :: ends, part
+    integer :: i
+    if (scheme%histories .or. .not. scheme%ppw > 0 .or. .not. allocated(wavelet%q)) return
+    ends = min(0.5_dp*scheme%ppw*scheme%fmax, merge(0.31_dp, 0.5_dp, scheme%time_correction)/scheme%dt)
+    if (.not. wavelet%fband > ends) return
+    part = maxval(abs(WaveletSpectrum(wavelet, [(ends + (wavelet%fband - ends)*i/places, i=0, places)])))/ &
+           max(abs(WaveletSpectrum(wavelet, wavelet%fpeak)), tiny(part))
+    if (part > little) call SchemeWarn(scheme, 'the wavelet goes on above fmax = '//Str(scheme%fmax, 4)//' Hz: from '// &
+      Str(ends, 4)//' Hz on, with up to '//Str(100*part, 2)//' % of the peak of its spectrum, where '// &
+      'the grid carries no wave right, and traces have noise there; low-pass wavelet or traces, or use a finer grid')
+  end subroutine WarnOfBand
 
   !> Warns of grids and layers that are allowed but should be known.
   subroutine WarnOfGrid(scheme, job)

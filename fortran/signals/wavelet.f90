@@ -3,6 +3,7 @@ module wavelet_m
   use checked_m, only: Above, Whole
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
+  use hash_m, only: hash_t, HashAdd, HashText
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
   use parameters_m, only: job_t
   use resample_m, only: Resample
@@ -22,6 +23,7 @@ module wavelet_m
     real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
     real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
+    character(16) :: numbers = ''          !< fingerprint of the numbers of a file, each bit of them; '' of a formula
     character(:), allocatable :: doubt     !< what should be known of a file, a line each; '' if nothing
   end type wavelet_t
 
@@ -30,12 +32,17 @@ module wavelet_m
   real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
   real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: a file whose ends make larger pulses is refused,
   real(dp), parameter :: pulse_warned = 0.01_dp    !< and one whose ends make pulses above this gets a warning
+  real(dp), parameter :: passes = 0.8_dp           !< of the Nyquist frequency of a file: what is above is taken out (resample.f90)
+  real(dp), parameter :: above_warned = 0.01_dp    !< of the peak of the spectrum: more there is told,
+  real(dp), parameter :: above_most = 2            !< and refused from this on
 
-  !> The ends of a wavelet file.
+  !> The ends of a wavelet file, in time and in frequency.
   type :: ends_t
     real(dp) :: pulse(2) = 0               !< pulse that the steps from and to 0 make, as a part of the true signal
     real(dp) :: value(2) = 0, peak = 0     !< first and last sample, the largest
     real(dp) :: over = huge(1.0_dp)        !< the last sample, and what its filter reaches before it [s]
+    real(dp) :: above = 0                  !< its largest spectrum above what passes [m2]
+    real(dp) :: nyquist = 0                !< [Hz]
   end type ends_t
 
 contains
@@ -73,6 +80,8 @@ contains
     if (allocated(error)) return
     call TrimEnds(wavelet)
     call FindBand(wavelet)
+    if (job%wavelet == 'file') call CheckNyquist(job, ends, wavelet, error)
+    if (allocated(error)) return
     if (job%wavelet == 'gauss') wavelet%fpeak = max(wavelet%fpeak, 0.3_dp*wavelet%fmax)   ! its spectrum has its peak at 0
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
@@ -234,6 +243,8 @@ contains
     wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//job%wavelet_file
     pad = 30*finer                                   ! the filter reaches 28.6 samples
     call LookAtEnds(job, samples, t0, dt, ends)
+    call LookAbove(samples, dt, ends)
+    wavelet%numbers = NumbersHash(samples, t0, dt)
     wavelet%dt = dt/finer
     wavelet%t0 = t0 - pad*wavelet%dt
     allocate (wavelet%q(finer*(size(samples) - 1) + 1 + 2*pad))
@@ -259,6 +270,51 @@ contains
     ends%pulse = abs(ends%value)/ends%peak/steep
     if (.not. job%axes(2)) ends%pulse = ends%pulse*sqrt(min(1.0_dp, steep))
   end subroutine LookAtEnds
+
+  !> The largest spectrum of the samples between what passes and their Nyquist frequency.
+  pure subroutine LookAbove(samples, dt, ends)
+    real(dp), intent(in) :: samples(:), dt
+    type(ends_t), intent(inout) :: ends
+    type(wavelet_t) :: raw
+    integer :: i, n
+    raw%q = samples
+    raw%dt = dt
+    ends%nyquist = 0.5_dp/dt
+    n = min(max(size(samples), 32), 2000)
+    ends%above = maxval(abs(WaveletSpectrum(raw, [(ends%nyquist*(passes + (1 - passes)*i/n), i=0, n)])))
+  end subroutine LookAbove
+
+  !> What a file has close to the Nyquist frequency of its samples is taken out, and shows that it had more beyond, which they have
+  !> folded into its band.
+  subroutine CheckNyquist(job, ends, wavelet, error)
+    type(job_t), intent(in) :: job
+    type(ends_t), intent(in) :: ends
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    real(dp) :: part
+    part = ends%above/max(abs(WaveletSpectrum(wavelet, wavelet%fpeak)), tiny(part))
+    if (.not. part > above_warned) return
+    text = 'wavelet file '//job%wavelet_file//' has up to '//Str(100*part, 2)//' % of the peak of its spectrum between '// &
+           Str(passes*ends%nyquist, 4)//' Hz and '//Str(ends%nyquist, 4)//' Hz, the Nyquist frequency of samples '// &
+           Str(0.5_dp/ends%nyquist, 4)//' s apart: that is taken out, and what it had beyond is folded into its band '// &
+           '(aliases); sample it more finely, or low-pass it before it is sampled'
+    if (part > above_most) then
+      call Fail(error, text)
+    else
+      if (wavelet%doubt /= '') wavelet%doubt = wavelet%doubt//new_line('a')
+      wavelet%doubt = wavelet%doubt//text
+    end if
+  end subroutine CheckNyquist
+
+  !> Of the numbers as they are read, which all machines read alike: not of their digits, comments or blanks.
+  pure character(16) function NumbersHash(samples, t0, dt) result(text)
+    real(dp), intent(in) :: samples(:), t0, dt
+    type(hash_t) :: hash
+    call HashAdd(hash, [t0, dt])
+    call HashAdd(hash, samples)
+    text = HashText(hash)
+  end function NumbersHash
 
   !> Cuts off both ends where they are negligible.
   subroutine TrimEnds(wavelet)

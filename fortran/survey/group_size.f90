@@ -1,6 +1,7 @@
 !> Number of ranks that share a shot: as few as hold the largest one of a survey.
 module group_size_m
   use error_m, only: error_t, Fail
+  use far_stations_m, only: FarAdvice
   use grouping_m, only: GroupingFewest, places_t, ON_CORES, ON_GPU
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
@@ -159,6 +160,7 @@ contains
     end if
     call Fail(error, text//'lower aperture or depth, or use larger spacings'//trim(merge(', or gpn=0 to compute on CPU cores', &
                                                                                    repeat(' ', 34), kind == ON_GPU)))
+    if (survey%far%n > 0) error%message = error%message//'; '//FarAdvice(survey%far)
   end subroutine TooLarge
 
   !> 'shot record 11 (20 x 30 x 40 cells) needs 1 GB of GPU memory'

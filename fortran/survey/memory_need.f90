@@ -2,6 +2,7 @@
 module memory_need_m
   use commits_m, only: CommitsMemory
   use error_m, only: error_t, Fail
+  use far_stations_m, only: FarAdvice
   use journal_m, only: JournalMemory
   use keymap_m, only: KeymapBytes
   use kinds_m, only: dp
@@ -27,6 +28,7 @@ module memory_need_m
     real(dp) :: master = 0             !< rank 0: model, a window and a gather under way [bytes]
     integer :: record = 0              !< that largest shot
     character(:), allocatable :: grid  !< of that shot in words
+    character(:), allocatable :: far   !< stations that make it so large, and what to do; '' if none do
     real(dp) :: traces = 0             !< of worker: for receivers and their traces [bytes]
   end type memory_t
 
@@ -50,6 +52,7 @@ contains
       memory%grid = physics%grid_words(survey%scheme, survey%window)
     end associate
     memory%record = survey%largest
+    memory%far = FarAdvice(survey%far)
     memory%traces = TraceBytes(survey)
     memory%worker = process + memory%worker + memory%traces
     memory%master = process + memory%master + SurveyBytes(survey)
@@ -100,6 +103,9 @@ contains
     advice = 'lower aperture or depth, or raise dx and dz'
     if (memory%traces > memory%worker/2) advice = 'record fewer receivers a shot, for they and their traces take '// &
                                                   MemoryBytes(memory%traces)//' of it, or shorter'
+    if (allocated(memory%far)) then
+      if (memory%far /= '') advice = memory%far
+    end if
     largest = ' (shot record '//Str(memory%record)//', '//memory%grid//')'
     do i = 1, size(nodes)
       associate (n => nodes(i))

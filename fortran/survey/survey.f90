@@ -2,8 +2,10 @@
 module survey_m
   use across_line_m, only: across_line_t, AcrossAttributes, AcrossShot, AcrossWords
   use error_m, only: error_t, Fail
+  use far_stations_m, only: far_stations_t, FarBlame, FarLook, FarSay
   use fingerprint_m, only: Fingerprint
   use gather_header_m, only: gather_header_t
+  use host_c, only: host_seconds
   use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapLines, KeymapRead, KeymapRule, KeymapShot, KeymapUnmoved
   use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogLines
@@ -25,6 +27,7 @@ module survey_m
   public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow, SurveyMedia
   public :: SurveyCells, SurveyFilmBytes
 
+  real(dp), parameter :: patience = 10          !< seconds of checking after which the log tells how far it is
 
   type :: survey_t
     class(physics_t), pointer :: physics => null()   !< it has the model
@@ -32,6 +35,7 @@ module survey_m
     type(keymap_t) :: keymap
     type(wavelet_t) :: wavelet
     type(across_line_t) :: across                 !< 2D: positions across the line, which are left out
+    type(far_stations_t) :: far                   !< stations that alone make a window large
     class(scheme_t), allocatable :: scheme
     integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
     integer :: largest = 0                        !< record number of the shot with the largest window
@@ -111,12 +115,20 @@ contains
     type(shot_t) :: shot
     type(window_t) :: window
     type(surveycheck_t) :: check
+    real(dp) :: due
     integer :: i
+    due = host_seconds() + patience
     associate (physics => survey%physics, job => survey%job, scheme => survey%scheme)
       call SurveyBegin(check, physics, scheme)
       do i = 1, survey%keymap%n
+        if (host_seconds() > due) then
+          due = host_seconds() + patience
+          call LogInfo('shots    '//Str(i - 1)//' of '//Str(survey%keymap%n)//' are checked, before the first of them is modelled')
+        end if
         call KeymapShot(survey%keymap, i, shot)
         call physics%window(job, scheme, shot, .false., window, fault)
+        if (allocated(fault)) call FarBlame(physics, job, scheme, shot, fault)
+        if (.not. allocated(fault)) call FarLook(survey%far, physics, job, scheme, shot, window)
         if (.not. (allocated(fault) .or. problems%full())) call physics%check_shot(job, scheme, shot, window, fault)
         if (.not. allocated(fault)) call SurveyShot(check, physics, job, scheme, shot, window, fault)
         if (allocated(fault)) then
@@ -131,6 +143,7 @@ contains
         call AcrossShot(survey%across, shot)
       end do
       call ProblemsRaise(problems, 'the geometry', error)
+      if (.not. allocated(error)) call FarSay(survey%far, scheme)
       if (.not. allocated(error)) call SurveySays(check, physics, job, scheme, survey%wavelet, error)
       if (.not. allocated(error)) call physics%warn(job, scheme, error)
     end associate
@@ -166,7 +179,8 @@ contains
       header%dt_out = c%dt_out
       header%components = c%components
       header%y_used = survey%job%axes(2)
-      header%fingerprint = Fingerprint(survey%job, c, trim(survey%keymap%hash), trim(m%hash), m%own_words(survey%job, c))
+      header%fingerprint = Fingerprint(survey%job, c, trim(survey%keymap%hash), trim(m%hash), m%own_words(survey%job, c)// &
+                                       trim(' '//survey%wavelet%numbers))
       call m%describe(c, header)
       call header%add('time_zero', 't = 0 is time zero of the source; the first sample of a trace is at t = 0')
       call header%add('wavelet', survey%wavelet%name)
