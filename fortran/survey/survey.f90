@@ -113,7 +113,7 @@ contains
     type(surveycheck_t) :: check
     integer :: i
     associate (physics => survey%physics, job => survey%job, scheme => survey%scheme)
-      call SurveyBegin(check, physics, scheme)
+      call SurveyBegin(check, physics, job, scheme, survey%wavelet)
       do i = 1, survey%keymap%n
         call KeymapShot(survey%keymap, i, shot)
         call physics%window(job, scheme, shot, .false., window, fault)

@@ -69,7 +69,7 @@ contains
     call Box(8, 0.0_dp, mesh)
     mesh%x(3, :) = -mesh%x(3, :)
     call MeshCheck(mesh, error)
-    call ClaimFails(error, '60 of 60 elements are, or are almost flat): if z of the mesh points down, say so', 'all of them')
+    call ClaimFails(error, '60 of 60 elements are, or are almost flat): their nodes are numbered upside down, spl-mesh convert turns them', 'all of them')
     call Box(27, 0.0_dp, mesh)
     mesh%x(:, mesh%node(9, 5)) = mesh%x(:, mesh%node(1, 5)) + [1.0_dp, 0.0_dp, 0.0_dp]
     call MeshCheck(mesh, error)

@@ -74,7 +74,7 @@ def _blocks(path, numbers, groups, raw):
 
 def _data_sets(path):
     """Number of data set -> its lines, a list for each time that it is there."""
-    with open(path, errors='replace') as file:
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
         lines = file.read().splitlines()
     sets, inside = {}, None
     for line in lines:
