@@ -43,7 +43,7 @@ contains
     if (allocated(error)) return
     if (size(mesh%block) > many) call LogInfo('mesh     '//made//', '//Str(size(mesh%block))// &
                                               ' elements: they are checked, get their media, and the time step is found')
-    call MeshCheck(mesh, error)
+    call MeshCheck(mesh, error, whole=.true.)
     if (allocated(error)) return
     call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
@@ -124,7 +124,7 @@ contains
     if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
     if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error, job%mesh_z == 'up')
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
-    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (.not. allocated(error)) call MeshCheck(mesh, error, whole=.true.)
     if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
     if (allocated(error)) return

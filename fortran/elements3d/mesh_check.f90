@@ -25,10 +25,11 @@ module mesh_check_m
 
 contains
 
-  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place.
-  subroutine MeshCheck(mesh, error)
+  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place. whole: parts that are not joined, too.
+  subroutine MeshCheck(mesh, error, whole)
     type(mesh_t), intent(in) :: mesh
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: whole
     integer, allocatable :: face(:, :), sharers(:)
     integer :: faces
     if (allocated(error)) return
@@ -40,7 +41,8 @@ contains
     call MeshFaces(mesh%node, face, faces)
     call CheckShared(mesh, face, faces, sharers, error)
     call CheckHanging(mesh, face, sharers, error)
-    call CheckParts(mesh, face, faces, error)
+    if (.not. present(whole)) return
+    if (whole) call CheckParts(mesh, face, faces, error)
   end subroutine MeshCheck
 
   !> "mesh 'box.exo': element 17 of block 2 'rock', at x = .., y = .., z = .. m, "
