@@ -46,7 +46,13 @@ contains
     call MeshCheck(mesh, error, whole=.true.)
     if (allocated(error)) return
     call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
-    if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
+    if (allocated(error)) return
+    if (any(from /= from_table)) then
+      call ReadVolumes(job, mesh, from, earth, error)
+    else if (job%vp /= '') then
+      call Fail(error, 'vp = '//job%vp//' has no effect: the table of materials '//job%materials//' has numbers for all '// &
+        'blocks of the mesh: give those whose medium is in volumes the word volume there, or leave vp out')
+    end if
     if (allocated(error)) return
     self%unused = ''
     self%lossy_fluids = ''

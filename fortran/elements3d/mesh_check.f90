@@ -25,7 +25,7 @@ module mesh_check_m
 
 contains
 
-  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place. whole: parts that are not joined, too.
+  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place. whole: parts not joined, too.
   subroutine MeshCheck(mesh, error, whole)
     type(mesh_t), intent(in) :: mesh
     type(error_t), allocatable, intent(inout) :: error

@@ -133,6 +133,19 @@ write(ONE, change=lambda x, e: (x / 1000, e))
 survey((.3, .3, .2), (.1, .2, .1))
 warned("mesh and key-map in kilometres", "the mesh is 0.7 m long", "are these kilometres?")
 
+# --- media -----------------------------------------------------------------------------------------------------------------
+
+write(ONE)
+survey((300, 300, 200), (100, 200, 100), materials="* 2600 1500 2.1\n")
+refused("a density in g/cm3", "line 1: rho = 2.1 kg/m3 with vp = 2600 m/s is that of no rock or fluid (g/cm3?")
+survey((300, 300, 200), (100, 200, 100))
+np.full(1000, 2000, "f4").tofile("vp.bin")
+refused("volumes that no block takes", "vp = vp.bin has no effect", "the word volume", vp="vp.bin",
+        **{f"model_{w}{x}": 10 if w == "n" else 100 for w in "nd" for x in "xyz"})
+refused("what is told of volumes, without them", "rho_value = 2000", "has no effect: it is of volumes", rho_value=2000)
+refused("planes of pictures that are not asked for", "snapshot_planes = surface", "give snapshot=SECONDS too", "pgv_depth = 30", "give pgv=y too",
+        snapshot_planes="surface", pgv_depth=30)
+
 # --- free sides ------------------------------------------------------------------------------------------------------------
 
 ZERO = "traces will be 0"

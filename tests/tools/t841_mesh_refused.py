@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import random
+import re
 import shutil
 
 import meshfiles
@@ -138,6 +139,29 @@ def test_specfem():
     os.remove('good/mesh_file')
     refused("it has no file 'mesh_file'", 'SPECFEM: a folder without a mesh', 'convert', 'good')
     refused('only there are materials', '--materials of Gmsh', 'convert', 'good.msh', '--materials', 'table.txt')
+
+
+def test_odd():
+    """A byte-order mark is no fault; one node far away spoils its elements, and not the order of nodes of all."""
+    for name in ('good.inp', 'good.unv', 'good/mesh_file'):
+        with open(name, 'rb') as file:
+            data = file.read()
+        target = name.replace('good', 'marked')
+        if '/' in name:
+            shutil.copytree('good', 'marked')
+        with open(target, 'wb') as file:
+            file.write(b'\xef\xbb\xbf' + data)
+        _, failure = call('convert', target.split('/')[0], '-o', 'marked.exo', '--overwrite')
+        claim(failure is None, f'{target}: a text that begins with a byte-order mark {failure or ""}')
+    rng = random.Random(SEED)
+    meshfiles.write_msh22('far.msh', Bent(27), False)
+    lines = lines_of('far.msh')
+    at = lines.index('$Nodes') + 2 + rng.randrange(len(Bent(27).nodes))
+    lines[at] = lines[at].split()[0] + rng.choice((' 1e5 1e5 1e5', ' -1e7 3 3', ' 0 0 -3e4'))
+    told, failure = call('convert', put('far.msh', lines), '-o', 'far.exo')
+    _, fault = call('check', 'far.exo')
+    bad = re.search(r': (\d+) of 24 elements are inverted', fault or '')
+    claim(failure is None and 'order of' not in told and bad and int(bad[1]) <= 8, f'node {lines[at]} of 27-node elements: {fault}')
 
 
 def test_exodus():
@@ -299,6 +323,7 @@ test_changes()
 test_gmsh()
 test_abaqus()
 test_unv()
+test_odd()
 test_exodus()
 test_outputs()
 test_specfem()

@@ -74,7 +74,8 @@ def build(raw, tell=True, tidy=True):
     path, nodes, note = raw.path, _finite(raw), say if tell else _silent
     if raw.others:
         fail(f'{path} has elements that are no hexahedra of 8, 20 or 27 nodes: '
-             + ', '.join(f'{n} {name}' for name, n in sorted(raw.others.items())) + '; mesh with hexahedra alone')
+             + ', '.join(f'{n} {name}' for name, n in sorted(raw.others.items()))
+             + '; mesh with hexahedra alone, of first or second order')
     found = collections.Counter({e.shape[1]: sum(len(a) for a in raw.elements if a.shape[1] == e.shape[1]) for e in raw.elements})
     if not sum(found.values()):
         fail(f'{path} has no hexahedra; mesh volumes with hexahedra (and, in Gmsh, put the volumes into a physical group)')
