@@ -6,6 +6,7 @@ import io
 import os
 import random
 import re
+import resource
 import shutil
 
 import meshfiles
@@ -162,6 +163,32 @@ def test_odd():
     _, fault = call('check', 'far.exo')
     bad = re.search(r': (\d+) of 24 elements are inverted', fault or '')
     claim(failure is None and 'order of' not in told and bad and int(bad[1]) <= 8, f'node {lines[at]} of 27-node elements: {fault}')
+
+
+def test_large_numbers():
+    """Of nodes, members of groups, blocks: neither memory nor an overflow."""
+    lines = lines_of('good.msh')
+    at = lines.index('$Nodes') + 5
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    refused('more memory than a file of its size needs', 'a node of number 999999999 among 60', 'convert',
+            put('broken.msh', [line if i != at else ' '.join(['999999999', *line.split()[1:]]) for i, line in enumerate(lines)]))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    claim(grown < 500 and resource.getrlimit(resource.RLIMIT_AS) == limits, f'it took {grown:.0f} MB, and the limit is what it was')
+    lines = lines_of('good.unv')
+    for sort, at in (('of an element', lines.index('  2412') + 5), ('of a group', len(lines) - 2)):
+        words = lines[at].split()
+        refused('beyond 64 bits', f'UNV: a number {sort} of 2**64', 'convert',
+                put('broken.unv', [line if i != at else ' '.join([*words[:1], str(2**64), *words[2:]]) for i, line in enumerate(lines)]))
+    with open('good.vtu') as file:
+        text = file.read()
+    head, _, blocks = text.rpartition('format="ascii">\n')
+    with open('broken.vtu', 'w') as file:
+        file.write(head + 'format="ascii">\n' + blocks.replace('2', '0', 1).replace('1', str(2**63 - 1), 1))
+    told, failure = call('convert', 'broken.vtu', '-o', 'large.exo')
+    found = re.findall(r'block (\d+) .*: (\d+) element', told)
+    claim(failure is None and sum(int(n) for _, n in found) == 24 and len(found) == 4 and max(int(i) for i, _ in found) < 2**31,
+          f'VTU: a block of number 2**63 - 1 and one without: blocks {found} {failure or ""}')
 
 
 def test_exodus():
@@ -324,6 +351,7 @@ test_gmsh()
 test_abaqus()
 test_unv()
 test_odd()
+test_large_numbers()
 test_exodus()
 test_outputs()
 test_specfem()

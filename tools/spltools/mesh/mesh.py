@@ -96,7 +96,7 @@ def build(raw, tell=True, tidy=True):
         elements[turned] = elements[turned][:, hexahedron.MIRROR[elements.shape[1]]]
         if turned.any():
             note(f'turned: {turned.sum()} of {len(elements)} elements were numbered upside down (left-handed)')
-    block = np.where(block == 0, max(raw.blocks) + 1, block)        # those in no group
+    block = np.where(block == 0, _free(raw.blocks), block)          # those in no group
     ids, block = np.unique(block, return_inverse=True)
     order = np.argsort(block, kind='stable')
     blocks = _distinct([Block(int(i), raw.blocks.get(int(i), '')) for i in ids])
@@ -229,11 +229,17 @@ def _match(raw, mesh):
             for (id_, name, _), found in zip(raw.surfaces, rows)]
 
 
+def _free(ids):
+    """An id beyond those of blocks, or in between where the largest has more than 32 bits."""
+    return max(ids) + 1 if max(ids) < 2**31 else min(set(range(1, len(ids) + 2)) - set(ids))
+
+
 def _distinct(things):
-    """Blocks or side sets with positive ids of their own, which Exodus wants."""
-    taken, result = set(), []
+    """Blocks or side sets with positive ids of their own of 32 bits, which Exodus wants."""
+    most = 2**31 - 1 - len(things)
+    taken, result, fit = set(), [], {s.id for s in things if 0 < s.id <= most}
     for one in things:
-        id_ = one.id if one.id > 0 and one.id not in taken else max(taken | {s.id for s in things} | {0}) + 1
+        id_ = one.id if one.id in fit and one.id not in taken else max(taken | fit | {0}) + 1
         taken.add(id_)
         result.append(one._replace(id=id_))
     return result
