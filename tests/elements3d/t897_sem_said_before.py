@@ -35,8 +35,8 @@ def box(low, n, size=100.0):
     return grid * size + np.array(low, float), corner @ [1, n[0] + 1, (n[0] + 1) * (n[1] + 1)]
 
 
-def write(*boxes, change=lambda x, e: (x, e)):
-    """mesh.exo of one or several boxes, which have no nodes in common."""
+def write(*boxes, change=lambda x, e: (x, e), sets=()):
+    """mesh.exo of one or several boxes, which have no nodes in common; sets: (name, elements, side), from 1."""
     nodes = np.vstack([x for x, _ in boxes])
     first = np.cumsum([0] + [len(x) for x, _ in boxes])
     nodes, elements = change(nodes, np.vstack([e + f for (_, e), f in zip(boxes, first)]))
@@ -49,6 +49,15 @@ def write(*boxes, change=lambda x, e: (x, e)):
         variable = file.createVariable("connect1", "i4", ("num_el_in_blk1", "num_nod_per_el1"))
         variable.elem_type = "HEX8"
         variable[:] = elements + 1
+        for n, (_, members, side) in enumerate(sets, 1):
+            file.createDimension(f"num_side_ss{n}", len(members))
+            file.createVariable(f"elem_ss{n}", "i4", (f"num_side_ss{n}",))[:] = members
+            file.createVariable(f"side_ss{n}", "i4", (f"num_side_ss{n}",))[:] = side
+        if sets:
+            file.createDimension("num_side_sets", len(sets))
+            file.createDimension("len_name", 33)
+            letters = file.createVariable("ss_names", "S1", ("num_side_sets", "len_name"))
+            letters[:] = np.array([list(name.ljust(33, "\0")) for name, _, _ in sets], "S1")
 
 
 def survey(source, *receivers, materials=ROCK):
@@ -176,6 +185,20 @@ survey((333, 250, 280), *LEVEL)
 silent(f"szz on a slope of {slope:.3f} of rock", ZERO, components="szz,vz", receiver_z="surface")
 survey((333, 250, 280), *LEVEL, materials=WATER)
 warned("p and vx on one of water", f"2 of 6 {ZERO}: p on", components="p,vx", receiver_z="surface")
+
+# --- names of sides ---------------------------------------------------------------------------------------------------------
+
+LAST = 7 * 6 * 5
+TOP, INSIDE = [LAST + i for i in rng.sample(range(1, 43), 9)], rng.sample(range(1, LAST + 1), 11)
+survey((333, 250, 280), *LEVEL)
+write(ONE, sets=[("free", TOP, 6), ("Absorbing bottom", range(1, 43), 5)])
+silent("side sets in order", "between elements", "absorb alike")
+write(ONE, sets=[("free crack", INSIDE, 6), ("free", TOP, 6)])
+warned("a set of sides between elements", "11 sides in side sets of a name with free or abs lie between elements")
+write(ONE, sets=[("absorbing", TOP, 6), ("free", TOP[:4], 6), ("wall", TOP, 6)])
+warned("sides in two sets", "4 sides are free and absorb alike")
+write(ONE, sets=[("free_or_absorbing", TOP, 6)])
+warned("a name with both words", "9 sides are free and absorb alike", "free counts where a name has both words")
 
 # --- the record's end ------------------------------------------------------------------------------------------------------
 

@@ -78,8 +78,8 @@ def _read(path, kind):
     except ModuleNotFoundError:
         raise
     except MemoryError as problem:
-        reason = (f'it asks for more memory than a file of its size needs, or than there is ({problem}): a count in it, or the number of a '
-                  'node, is far too large')
+        reason = (f'it asks for more memory than a file of its size needs, or than there is ({problem}): a count in it, or the '
+                  'number of a node, is far too large')
     except SystemExit:
         reason = ' '.join(told.getvalue().split()) or 'no reason told'
     except OSError as problem:
