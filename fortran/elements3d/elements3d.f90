@@ -51,6 +51,8 @@ module elements3d_m
     character(:), allocatable :: first_damped         !< the first of them in words
     integer :: near = 0                               !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest              !< the first of them in words
+    integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
+    character(:), allocatable :: first_floored        !< the first of them in words
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
@@ -169,6 +171,13 @@ module elements3d_m
       logical, intent(out) :: zero(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine silent
+
+    !> True of a place xi of element e, which is solid, on a side that it shares with a fluid.
+    pure module logical function OnContact(self, e, xi) result(on)
+      class(elements3d_t), intent(in) :: self
+      integer, intent(in) :: e
+      real(dp), intent(in) :: xi(3)
+    end function OnContact
 
     !> True of a source at xi in element e, on a level free side, that moves nothing.
     pure module logical function RadiatesNothing(self, source, e, xi) result(nothing)
@@ -316,6 +325,12 @@ contains
           Str(norm2(at - source), 4)//' m away with an element of '//Str(reach/near_edges, 4)//' m'
         self%near = self%near + 1
       end if
+      if (any(names == 'p')) then
+        if (OnContact(self, e, xi)) then
+          if (self%floored == 0) self%first_floored = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)
+          self%floored = self%floored + 1
+        end if
+      end if
       if (e <= self%elements%solid) cycle
       do c = 1, size(names)
         if (Sem3dRecords(trim(names(c)))) cycle
@@ -365,6 +380,9 @@ contains
     if (self%damped > 0) call SchemeWarn(scheme, Str(self%damped)//' source(s) and receiver(s) lie in the layer that damps '// &
       'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
       ': what they send or record is too weak; use a larger mesh or a thinner layer')
+    if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
+      'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the water, which '// &
+      'differs by as much; lift hydrophones by 0.01 m')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
       'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &

@@ -80,6 +80,7 @@ contains
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
     self%near = 0
+    self%floored = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
     if (job%sponge > 0) then
       call SpongeDistances(self%elements, job%sponge, self%to_side)

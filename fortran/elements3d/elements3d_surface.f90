@@ -1,10 +1,12 @@
 !> What a free side of the mesh makes 0: records there, and sources that radiate nothing. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_surface
-  use elements_m, only: face_free
+  use elements_m, only: face_contact, face_free
   use elements_tensors_m, only: TensorOf
   use free_surface_m, only: SourceVanishes, Vanishes
   use hexahedron_m, only: HexJacobian, hex_side_axis, hex_side_end
   implicit none
+
+  real(dp), parameter :: close = 1.0e-6_dp           !< of half an element, where the search moves places into it
 
 contains
 
@@ -27,6 +29,15 @@ contains
     if (TensorOf(self%elements, e) > 0) zero = zero .and. component(:)(1:1) == 's'        ! there shear goes with other strains
   end procedure silent
 
+  module procedure OnContact
+    integer :: s
+    on = .false.
+    if (e > self%elements%solid) return
+    do s = 1, 6
+      on = on .or. self%elements%face(s, e) == face_contact .and. abs(xi(hex_side_axis(s)) - hex_side_end(s)) <= close
+    end do
+  end procedure OnContact
+
   module procedure RadiatesNothing
     real(dp) :: vp, vs
     logical :: on, level
@@ -46,7 +57,6 @@ contains
     integer, intent(in) :: e
     real(dp), intent(in) :: xi(3)
     logical, intent(out) :: on, level
-    real(dp), parameter :: close = 1.0e-6_dp         ! of half an element, where the search moves places into it
     real(dp), parameter :: slope = 1.0e-3_dp
     real(dp) :: j(3, 3), a(3), b(3)
     integer :: s

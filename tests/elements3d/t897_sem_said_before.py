@@ -186,6 +186,22 @@ silent(f"szz on a slope of {slope:.3f} of rock", ZERO, components="szz,vz", rece
 survey((333, 250, 280), *LEVEL, materials=WATER)
 warned("p and vx on one of water", f"2 of 6 {ZERO}: p on", components="p,vx", receiver_z="surface")
 
+# --- hydrophones on the sea floor -------------------------------------------------------------------------------------------
+
+subprocess.run([TOOL, "box", "-o", "sea.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0", "--elements", "7", "6", "6",
+                "--block", "water:top", "--block", "rock:-300"], check=True, capture_output=True)
+Path("sea.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100\n")
+SEA = dict(mesh="sea.exo", materials="sea.materials", components="p,vz", receiver_z="seafloor", tmax=0.8)
+at = [(within(450, 600), within(250, 400)) for _ in range(2)]
+survey((130, 200, 150), (*at[0], 0), (*at[1], -0.01), (*at[0], -0.01))
+warned("a hydrophone on the sea floor, others 1 cm above", "1 receiver(s) of p lie on a contact", "channel 1 of shot record 1", "0.01 m", modelled=True,
+       **SEA)
+with netCDF4.Dataset("out.nc") as file:
+    p, vz = (file[c][0].filled(np.nan).astype(float) for c in ("pressure", "vz"))
+off = [np.linalg.norm(a[0] - a[2]) / np.linalg.norm(a[2]) for a in (p, vz)]
+claim(off[0] > 0.3 and off[1] < 0.05, f"and so it is: on the floor p differs by {off[0]:.2f} of it, vz by {off[1]:.4f}")
+silent("geophones there", "lie on a contact", **SEA | {"components": "vx,vz"})
+
 # --- names of sides ---------------------------------------------------------------------------------------------------------
 
 LAST = 7 * 6 * 5
