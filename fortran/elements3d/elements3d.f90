@@ -381,8 +381,8 @@ contains
       'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
       ': what they send or record is too weak; use a larger mesh or a thinner layer')
     if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
-      'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the water, which '// &
-      'differs by as much; lift hydrophones by 0.01 m')
+      'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
+      'water, which differs by as much; lift hydrophones by 0.01 m')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
       'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &

@@ -191,7 +191,7 @@ warned("p and vx on one of water", f"2 of 6 {ZERO}: p on", components="p,vx", re
 subprocess.run([TOOL, "box", "-o", "sea.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0", "--elements", "7", "6", "6",
                 "--block", "water:top", "--block", "rock:-300"], check=True, capture_output=True)
 Path("sea.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100\n")
-SEA = dict(mesh="sea.exo", materials="sea.materials", components="p,vz", receiver_z="seafloor", tmax=0.8)
+SEA = dict(mesh="sea.exo", materials="sea.materials", components="p,vz", receiver_z="seafloor", tmax=0.7)
 at = [(within(450, 600), within(250, 400)) for _ in range(2)]
 survey((130, 200, 150), (*at[0], 0), (*at[1], -0.01), (*at[0], -0.01))
 warned("a hydrophone on the sea floor, others 1 cm above", "1 receiver(s) of p lie on a contact", "channel 1 of shot record 1", "0.01 m", modelled=True,
@@ -218,8 +218,8 @@ warned("a name with both words", "9 sides are free and absorb alike", "free coun
 
 # --- the record's end ------------------------------------------------------------------------------------------------------
 
-write(box((0, 0, -600), (30, 6, 6)))
-far = within(2500, 2900)
+write(box((0, 0, -600), (25, 6, 6)))
+far = within(2000, 2400)
 way = np.linalg.norm([far - 200, 100, 40])
 survey((200, 200, 200), (300, 250, 150), (far, 300, 240))
 peak = 0.375                                       # of a Ricker wavelet of 3.5 Hz, whose first sample above 1e-6 of it is at 0
