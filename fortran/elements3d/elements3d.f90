@@ -1,6 +1,6 @@
 !> Modelling with spectral elements as the framework sees it (physics.f90): everything but its numbers, which sem3d.f90 computes.
 !> The submodules hold its mesh (elements3d_mesh.f90), the scheme of a survey (elements3d_derive.f90), what a shot needs
-!> (elements3d_needs.f90), and what is said of it (elements3d_words.f90).
+!> (elements3d_needs.f90), what a free side makes 0 (elements3d_surface.f90), and what is said of it (elements3d_words.f90).
 module elements3d_m
   use attributes_m, only: attributes_t
   use element_finder_m, only: finder_t, FinderFind
@@ -26,7 +26,7 @@ module elements3d_m
   use sem3d_m, only: sem3d_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use source3d_m, only: source_force, source_moment
+  use source3d_m, only: source3d_t, source_force, source_moment
   use text_m, only: Str
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t
@@ -51,6 +51,8 @@ module elements3d_m
     character(:), allocatable :: first_damped         !< the first of them in words
     integer :: near = 0                               !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest              !< the first of them in words
+    integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
+    character(:), allocatable :: first_floored        !< the first of them in words
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
@@ -62,7 +64,7 @@ module elements3d_m
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadMesh
-    procedure :: derive, window => WindowOf, check_shot, warn, own_words
+    procedure :: derive, window => WindowOf, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, sharing
     procedure, nopass :: wants_pictures, picture_numbers
@@ -158,6 +160,33 @@ module elements3d_m
       integer, intent(out) :: cells, sorting
     end subroutine receiver
 
+    ! --- elements3d_surface.f90
+
+    module subroutine silent(self, job, window, component, x, zero, error)
+      class(elements3d_t), intent(in) :: self
+      type(job_t), intent(in) :: job
+      type(window_t), intent(in) :: window
+      character(*), intent(in) :: component(:)
+      real(dp), intent(in) :: x(3)
+      logical, intent(out) :: zero(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine silent
+
+    !> True of a place xi of element e, which is solid, on a side that it shares with a fluid.
+    pure module logical function OnContact(self, e, xi) result(on)
+      class(elements3d_t), intent(in) :: self
+      integer, intent(in) :: e
+      real(dp), intent(in) :: xi(3)
+    end function OnContact
+
+    !> True of a source at xi in element e, on a level free side, that moves nothing.
+    pure module logical function RadiatesNothing(self, source, e, xi) result(nothing)
+      class(elements3d_t), intent(in) :: self
+      type(source3d_t), intent(in) :: source
+      integer, intent(in) :: e
+      real(dp), intent(in) :: xi(3)
+    end function RadiatesNothing
+
     ! --- elements3d_words.f90
 
     module function own_words(self, job, scheme) result(words)
@@ -212,6 +241,7 @@ contains
     self%pictures = 'pictures'
     self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'
     self%far_field = 2
+    self%finds_surface = .true.
     self%groups = .true.
     self%verb = 'mesh'
     self%verb_does = 'the mesh of the job, checked, told, and written to mesh_out for ParaView and spl-mesh'
@@ -268,10 +298,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
-    real(dp) :: source(3), at(3), reach
+    real(dp) :: source(3), at(3), xi(3), reach
     integer :: e, r, c
     where_to = 'shot record '//Str(shot%record)//': '
-    call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source)
+    call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
     reach = near_edges*LongestEdge(self%elements%corner(:, :, e))
     select type (scheme)
@@ -280,17 +310,26 @@ contains
                                          .not. Isotropic(scheme%source%moment))) then
         call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment '// &
                   'with shear cannot act: use source=volume or explosion, or another depth')
-        return
+      else if (RadiatesNothing(self, scheme%source, e, xi)) then
+        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies on a free side and would radiate nothing: '// &
+                  'give it a depth')
       end if
+      if (allocated(error)) return
     end select
     allocate (names, source=SplitList(scheme%components))
     do r = 1, size(shot%rx)
-      call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at)
+      call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
       if (norm2(at - source) < reach) then
         if (self%near == 0) self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
           Str(norm2(at - source), 4)//' m away with an element of '//Str(reach/near_edges, 4)//' m'
         self%near = self%near + 1
+      end if
+      if (any(names == 'p')) then
+        if (OnContact(self, e, xi)) then
+          if (self%floored == 0) self%first_floored = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)
+          self%floored = self%floored + 1
+        end if
       end if
       if (e <= self%elements%solid) cycle
       do c = 1, size(names)
@@ -303,14 +342,14 @@ contains
 
   contains
 
-    !> The element that holds a place, whose depth counts `from`, and where that is, z down.
-    subroutine Place(what, asked, from, element, x)
+    !> The element that holds a place, whose depth counts `from`, and where that is, z down, and in the element.
+    subroutine Place(what, asked, from, element, x, xi)
       character(*), intent(in) :: what
       real(dp), intent(in) :: asked(3)
       integer, intent(in) :: from
       integer, intent(out) :: element
-      real(dp), intent(out) :: x(3)
-      real(dp) :: xi(3), away
+      real(dp), intent(out) :: x(3), xi(3)
+      real(dp) :: away
       logical :: found
       x = asked
       found = .true.
@@ -341,6 +380,9 @@ contains
     if (self%damped > 0) call SchemeWarn(scheme, Str(self%damped)//' source(s) and receiver(s) lie in the layer that damps '// &
       'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
       ': what they send or record is too weak; use a larger mesh or a thinner layer')
+    if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
+      'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
+      'water, which differs by as much; lift hydrophones by 0.01 m')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
       'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &

@@ -77,6 +77,13 @@ contains
     if (self%passive > 0) call SchemeWarn(scheme, 'in '//Str(self%passive)//' of '//Str(self%elements%n)//' elements Qp is too '// &
       'large beside Qs: waves that only compress would gain energy; there it is Qs*3/4*(vp/vs)**2, as if the bulk modulus did '// &
       'not attenuate: give a smaller Qp, or qp_qs')
+    if (self%counts%inside > 0) call SchemeWarn(scheme, Str(self%counts%inside)//' sides in side sets of a name with free or '// &
+      'abs lie between elements, where waves go on as if they were in none: only outer sides are free or absorb')
+    if (self%counts%both > 0) call SchemeWarn(scheme, Str(self%counts%both)//' sides are free and absorb alike by the names of '// &
+      'their side sets: free counts where a name has both words, else the set that comes last; give each side one name')
+    if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
+      Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
+      ' m: coordinates of a mesh are metres; are these kilometres?')
   end subroutine WarnOfMedia
 
   !> Fails where all of the modulus of a point, or more, would relax.

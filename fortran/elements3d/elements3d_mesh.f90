@@ -43,10 +43,16 @@ contains
     if (allocated(error)) return
     if (size(mesh%block) > many) call LogInfo('mesh     '//made//', '//Str(size(mesh%block))// &
                                               ' elements: they are checked, get their media, and the time step is found')
-    call MeshCheck(mesh, error)
+    call MeshCheck(mesh, error, whole=.true.)
     if (allocated(error)) return
     call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
-    if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
+    if (allocated(error)) return
+    if (any(from /= from_table)) then
+      call ReadVolumes(job, mesh, from, earth, error)
+    else if (job%vp /= '') then
+      call Fail(error, 'vp = '//job%vp//' has no effect: the table of materials '//job%materials//' has numbers for all '// &
+        'blocks of the mesh: give those whose medium is in volumes the word volume there, or leave vp out')
+    end if
     if (allocated(error)) return
     self%unused = ''
     self%lossy_fluids = ''
@@ -74,6 +80,7 @@ contains
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
     self%near = 0
+    self%floored = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
     if (job%sponge > 0) then
       call SpongeDistances(self%elements, job%sponge, self%to_side)
@@ -124,7 +131,7 @@ contains
     if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
     if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error, job%mesh_z == 'up')
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
-    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (.not. allocated(error)) call MeshCheck(mesh, error, whole=.true.)
     if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
     if (allocated(error)) return

@@ -108,6 +108,8 @@ contains
       end if
     end if
     call ModelRules(job, 'xyz', verb /= 'status', t)
+    if (job%materials /= '' .and. job%vp == '') call t%idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value,qs_vs,qp_qs', &
+      'it is of volumes, of which there is no vp=FILE: leave it out')
     if (t%sound('group,gpn') .and. job%group > 1 .and. job%gpn > 0) then
       if (t%sound('resident') .and. job%resident == 'fields') &
         call t%blame('resident', 'must be all or auto where group > 1: all of a piece of a mesh stays on its GPU')

@@ -15,6 +15,8 @@ module elements_make_m
   type :: counts_t
     integer :: free = 0, absorbs = 0, contacts = 0
     integer :: unnamed = 0                        !< of the free and the absorbing ones: no side set tells
+    integer :: inside = 0                         !< of those that side sets tell: they lie between elements, and are neither
+    integer :: both = 0                           !< side sets tell that they are free and absorb
   end type counts_t
 
 
@@ -34,6 +36,7 @@ contains
     integer, allocatable, intent(out), optional :: places(:)
     real(dp), intent(in), optional :: relative(:, :)
     integer, allocatable :: order(:), named(:, :)
+    integer :: both
     logical :: fluid(size(mesh%block))
     integer :: i, e, media
     fluid = .not. part(material_vs, mesh%block) > 0
@@ -65,8 +68,9 @@ contains
     if (present(relative)) call Anisotropic(elements, mesh%block(order), relative)
     number = mesh%number(order)
     if (present(places)) places = order
-    call NamedSides(mesh, order, named)
+    call NamedSides(mesh, order, named, both)
     call Sides(elements, named, counts)
+    counts%both = both
   end subroutine ElementsMake
 
   !> The media of anisotropic blocks; block: of each element.
@@ -85,21 +89,29 @@ contains
     if (n > 0) call TensorsSet(elements, number(block), real(relative(:, pack([(b, b=1, size(number))], number > 0)), sp))
   end subroutine Anisotropic
 
-  !> The kinds of sides that side sets tell by their names, (6, elements); face_inner: none tells.
-  subroutine NamedSides(mesh, order, kind)
+  !> The kinds of sides that side sets tell by their names, (6, elements); face_inner: none tells. both: so many are told to be
+  !> both.
+  subroutine NamedSides(mesh, order, kind, both)
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: order(:)
     integer, allocatable, intent(out) :: kind(:, :)
+    integer, intent(out) :: both
     integer :: place(size(order)), s, i, what
+    logical :: absorbs
     place(order) = [(i, i=1, size(order))]
     allocate (kind(6, size(order)), source=face_inner)
+    both = 0
     do s = 1, size(mesh%sets)
       what = face_inner
-      if (index(Lower(mesh%sets(s)%name), 'abs') > 0) what = face_absorbs
+      absorbs = index(Lower(mesh%sets(s)%name), 'abs') > 0
+      if (absorbs) what = face_absorbs
       if (index(Lower(mesh%sets(s)%name), 'free') > 0) what = face_free
       if (what == face_inner) cycle
       do i = 1, size(mesh%sets(s)%element)
-        kind(mesh%sets(s)%side(i), place(mesh%sets(s)%element(i))) = what
+        associate (k => kind(mesh%sets(s)%side(i), place(mesh%sets(s)%element(i))))
+          if (absorbs .and. what == face_free .or. k /= face_inner .and. k /= what) both = both + 1
+          k = what
+        end associate
       end do
     end do
   end subroutine NamedSides
@@ -121,6 +133,7 @@ contains
           other = (beside(s, e) - 1)/6 + 1 > elements%solid
           if (fluid .neqv. other) elements%face(s, e) = face_contact
           if (fluid .and. .not. other) counts%contacts = counts%contacts + 1
+          if (named(s, e) /= face_inner) counts%inside = counts%inside + 1
           cycle
         end if
         elements%face(s, e) = named(s, e)

@@ -241,11 +241,15 @@ contains
     logical, intent(in) :: attenuates
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: loss_slack = 0.95_dp   !< what differs by less may be rounding: Q is right to 4 %
+    real(dp), parameter :: lightest = 10, rock_or_water = 1000   !< [kg/m3, m/s]: nothing lighter has waves so fast
     real(dp) :: least
     associate (vp => value(1), vs => value(2), rho => value(3))
       if (.not. (vp >= 50 .and. vp <= 15000 .and. rho >= 1 .and. rho <= 30000)) then
         call Fail(error, Here(file)//'vp = '//Str(vp)//' m/s, rho = '//Str(rho)//' kg/m3, must be 50 .. 15000 and 1 .. 30000'// &
                   trim(merge(' (km/s? give m/s)', '                 ', vp > 0.05_dp .and. vp < 15)))
+      else if (rho < lightest .and. vp > rock_or_water) then
+        call Fail(error, Here(file)//'rho = '//Str(rho)//' kg/m3 with vp = '//Str(vp)//' m/s is that of no rock or fluid '// &
+                  '(g/cm3? give kg/m3)')
       else if (.not. (vs >= 0 .and. vs <= sqrt(0.75_dp)*vp*(1 + 1e-12_dp))) then
         call Fail(error, Here(file)//'vs = '//Str(vs)//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                   Str(sqrt(0.75_dp)*vp, 6)//' m/s')

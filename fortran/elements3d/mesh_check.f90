@@ -1,4 +1,5 @@
-!> Refuses broken meshes: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match.
+!> Refuses broken meshes: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match, parts that
+!> are not joined.
 module mesh_check_m
   use elements_m, only: in_element
   use error_m, only: error_t, Fail
@@ -24,10 +25,11 @@ module mesh_check_m
 
 contains
 
-  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place.
-  subroutine MeshCheck(mesh, error)
+  !> Refuses a mesh in one sentence with the element, by its number in the file, and the place. whole: parts not joined, too.
+  subroutine MeshCheck(mesh, error, whole)
     type(mesh_t), intent(in) :: mesh
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: whole
     integer, allocatable :: face(:, :), sharers(:)
     integer :: faces
     if (allocated(error)) return
@@ -39,6 +41,8 @@ contains
     call MeshFaces(mesh%node, face, faces)
     call CheckShared(mesh, face, faces, sharers, error)
     call CheckHanging(mesh, face, sharers, error)
+    if (.not. present(whole)) return
+    if (whole) call CheckParts(mesh, face, faces, error)
   end subroutine MeshCheck
 
   !> "mesh 'box.exo': element 17 of block 2 'rock', at x = .., y = .., z = .. m, "
@@ -129,7 +133,7 @@ contains
     pure function Advice()
       character(:), allocatable :: Advice
       Advice = 'improve the mesh there'
-      if (turned == size(mesh%node, 2)) Advice = 'if z of the mesh points down, say so; else turn the order of their nodes'
+      if (turned == size(mesh%node, 2)) Advice = 'their nodes are numbered upside down, spl-mesh convert turns them'
     end function Advice
   end subroutine CheckJacobians
 
@@ -337,6 +341,55 @@ contains
       end do
     end function OnOuterSide
   end subroutine CheckHanging
+
+  !> Elements that share sides, by way of others too, are a part of the mesh: no wave goes from one part to another.
+  subroutine CheckParts(mesh, face, faces, error)
+    type(mesh_t), intent(in) :: mesh
+    integer, intent(in) :: face(:, :), faces
+    type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: lower(:)                      !< an element of the same part, itself where that is its first one
+    integer, allocatable :: of_face(:)
+    integer :: e, s, n, parts, other
+    if (allocated(error)) return
+    n = size(face, 2)
+    allocate (of_face(faces), source=0)
+    lower = [(e, e=1, n)]
+    do e = 1, n
+      do s = 1, 6
+        if (of_face(face(s, e)) > 0) call Join(of_face(face(s, e)), e)
+        of_face(face(s, e)) = e
+      end do
+    end do
+    parts = count([(lower(e) == e, e=1, n)])
+    if (parts == 1) return
+    other = 0
+    do e = n, 1, -1
+      if (First(e) /= 1) other = e
+    end do
+    call Fail(error, Begin(mesh, other)//'shares no side with element '//Str(mesh%number(1))//' or those joined to it: the '// &
+      'mesh is in '//Str(parts)//' parts that no wave goes between, '//Str(count([(First(e) == 1, e=1, n)]))//' of '//Str(n)// &
+      ' elements in the first: join them in the mesher so that neighbours share faces, or give one part alone')
+
+  contains
+
+    subroutine Join(a, b)
+      integer, intent(in) :: a, b
+      integer :: i, j
+      i = First(a)
+      j = First(b)
+      lower(max(i, j)) = min(i, j)
+    end subroutine Join
+
+    !> The first element of the part of element a, as far as elements were joined; shortens the way there.
+    integer function First(a)
+      integer, intent(in) :: a
+      First = a
+      do while (lower(First) /= First)
+        lower(First) = lower(lower(First))
+        First = lower(First)
+      end do
+    end function First
+  end subroutine CheckParts
 
   !> The corners of outer sides, each once.
   subroutine OuterNodes(mesh, face, sharers, outer)

@@ -37,6 +37,7 @@ module physics_m
     character(:), allocatable :: verb         !< a verb of its own; '' none
     character(:), allocatable :: verb_does    !< what that does, for the help
     logical :: groups = .false.               !< several ranks may share a shot
+    logical :: finds_surface = .false.        !< `silent` knows itself whether a place is on a free surface, which may be anywhere
     logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
                                               !< they are cells
   contains
@@ -361,7 +362,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoShotRules
 
-  !> Tells components that are 0 at a place on a free surface.
+  !> Tells components that are 0 at a place on a free surface: at the top, or anywhere where the physics `finds_surface`.
   subroutine NoneSilent(self, job, window, component, x, zero, error)
     class(physics_t), intent(in) :: self
     type(job_t), intent(in) :: job

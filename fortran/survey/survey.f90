@@ -119,7 +119,7 @@ contains
     integer :: i
     due = host_seconds() + patience
     associate (physics => survey%physics, job => survey%job, scheme => survey%scheme)
-      call SurveyBegin(check, physics, scheme)
+      call SurveyBegin(check, physics, job, scheme, survey%wavelet)
       do i = 1, survey%keymap%n
         if (host_seconds() > due) then
           due = host_seconds() + patience

@@ -1,5 +1,5 @@
-!> Warnings on a survey before its first shot, in plan and run alike: records that are 0 on a free surface, key-maps in kilometres,
-!> positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer.
+!> Warnings on a survey before its first shot, in plan and run alike: records that are 0 on a free surface, or end before a wave
+!> comes, key-maps in kilometres, positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer.
 !>
 !> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
 !> README.md beside this.
@@ -28,6 +28,7 @@ module surveycheck_m
   real(dp), parameter :: grazing_sponge = 2.6_dp, grazing_damped = 7.9_dp  !< exponents of echoes, of absorb=damped too, see Echo
   real(dp), parameter :: sponge_most = 0.1_dp     !< instead of echo_most for a sponge, which is known to send back some per cent
   integer, parameter :: steps = 256               !< of the table of phase by slowness
+  real(dp), parameter :: faster = 1.1_dp          !< what attenuates has waves faster than the phase velocity, by some per cent
   character(6), parameter :: names(6) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
 
   !> A way from a source to a receiver.
@@ -44,6 +45,9 @@ module surveycheck_m
     logical, allocatable :: silent(:)         !< these components have traces that are 0
     real(dp) :: traces = 0, zero = 0          !< traces of the survey, and those of them that are 0
     type(way_t) :: first                      !< of those that are 0
+    real(dp) :: peak = 0, reach = huge(1.0_dp)     !< of the wavelet [s]; so far the fastest wave takes it within the record [m]
+    integer :: receivers = 0, late_ones = 0   !< of the survey, and those of them farther away
+    type(way_t) :: latest                     !< the longest way
     real(dp) :: low(3) = huge(1.0_dp), high(3) = -huge(1.0_dp)   !< what sources and receivers cover [m]
     real(dp) :: across = 0, shorter = 0       !< 2D: receivers are so far across from their source, offsets so much shorter [m]
     real(dp), allocatable :: late(:)          !< phase a metre at the peak frequency, (0:steps), slowness 1/vmax .. 1/vmin
@@ -55,14 +59,20 @@ module surveycheck_m
 
 contains
 
-  subroutine SurveyBegin(check, physics, scheme)
+  subroutine SurveyBegin(check, physics, job, scheme, wavelet)
     type(surveycheck_t), intent(out) :: check
     class(physics_t), intent(in) :: physics
+    type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
     real(dp) :: slow
     integer :: i
     allocate (check%components, source=SplitList(scheme%components))
     allocate (check%silent(size(check%components)), source=.false.)
+    if (allocated(wavelet%q) .and. .not. (scheme%histories .or. scheme%periodic)) then
+      check%peak = wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt
+      if (job%tmax > check%peak) check%reach = faster*physics%vmax*(job%tmax - check%peak)
+    end if
     allocate (check%late(0:steps), source=0.0_dp)
     if (scheme%half_length == 0) return
     do i = 0, steps
@@ -83,8 +93,9 @@ contains
     check%low = min(check%low, [shot%sx, shot%sy, shot%sz], [minval(shot%rx), minval(shot%ry), minval(shot%rz)])
     check%high = max(check%high, [shot%sx, shot%sy, shot%sz], [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])
     check%traces = check%traces + real(size(shot%rx), dp)*size(check%components)
-    if (scheme%free_top) call LookAtReceivers()
+    if (scheme%free_top .or. physics%finds_surface) call LookAtReceivers()
     if (allocated(error)) return
+    call LookAtTimes()
     if (.not. job%axes(2)) call LookAcross()
     if (scheme%half_length > 0) call LookAtWay()
     if (scheme%npml > 0) call LookAtLayers(check, physics, job, scheme, shot, window)
@@ -98,6 +109,7 @@ contains
       integer :: r
       surface = window%z0 + on_surface*window%dz
       if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
+      if (physics%finds_surface) surface = huge(surface)
       if (all(shot%rz > surface)) return
       do r = 1, size(shot%rx)
         if (shot%rz(r) > surface) cycle
@@ -109,6 +121,19 @@ contains
         check%silent = check%silent .or. zero
       end do
     end subroutine LookAtReceivers
+
+    !> Counts receivers that the peak of the wavelet cannot come to within the record, however straight the fastest wave goes.
+    subroutine LookAtTimes()
+      type(way_t) :: way
+      integer :: r
+      check%receivers = check%receivers + size(shot%rx)
+      do r = 1, size(shot%rx)
+        way = WayTo(shot, r, job%axes)
+        if (.not. way%length > check%reach) cycle
+        check%late_ones = check%late_ones + 1
+        if (way%length > check%latest%length) check%latest = way
+      end do
+    end subroutine LookAtTimes
 
     !> Finds the offsets across the line, which 2D ignores.
     subroutine LookAcross()
@@ -275,6 +300,7 @@ contains
     integer :: side
     if (check%zero > 0) call SayZero()
     if (allocated(error)) return
+    if (check%late_ones > 0) call SayLate()
     call SayKilometres()
     if (check%across > across_least) &
       call SchemeWarn(scheme, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)// &
@@ -304,6 +330,15 @@ contains
         call Fail(error, 'every trace would be 0: '//place//', where all receivers stand, is 0: give them a depth'//Instead())
       end if
     end subroutine SayZero
+
+    subroutine SayLate()
+      associate (way => check%latest)
+        call SchemeWarn(scheme, 'the record ends before waves come to '//Str(check%late_ones)//' of '//Str(check%receivers)// &
+          ' receivers: to channel '//Str(way%channel)//' of shot record '//Str(way%record)//', '//Str(way%length, 4)// &
+          ' m from its source, the fastest wave, of '//Str(physics%vmax, 4)//' m/s, takes the peak of the wavelet until '// &
+          Str(check%peak + way%length/physics%vmax, 4)//' s or later, and tmax = '//Str(job%tmax)//' s; give a larger tmax')
+      end associate
+    end subroutine SayLate
 
     function Instead() result(s)
       character(:), allocatable :: s

@@ -69,7 +69,8 @@ contains
     call Box(8, 0.0_dp, mesh)
     mesh%x(3, :) = -mesh%x(3, :)
     call MeshCheck(mesh, error)
-    call ClaimFails(error, '60 of 60 elements are, or are almost flat): if z of the mesh points down, say so', 'all of them')
+    call ClaimFails(error, '60 of 60 elements are, or are almost flat): their nodes are numbered upside down, spl-mesh convert '// &
+      'turns them', 'all of them')
     call Box(27, 0.0_dp, mesh)
     mesh%x(:, mesh%node(9, 5)) = mesh%x(:, mesh%node(1, 5)) + [1.0_dp, 0.0_dp, 0.0_dp]
     call MeshCheck(mesh, error)
@@ -142,6 +143,8 @@ contains
       call Join(mesh, fine)
       call MeshCheck(mesh, error)
       call ClaimFine(error, 'two that are 3 m apart pass')
+      call MeshCheck(mesh, error, whole=.true.)
+      call ClaimFails(error, 'shares no side with element 1 or those joined to it: the mesh is in 2 parts', 'but not as one mesh')
     end do
     call Box(8, 0.1_dp, mesh)
     n = size(mesh%node, 2)

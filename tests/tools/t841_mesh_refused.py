@@ -5,6 +5,8 @@ import contextlib
 import io
 import os
 import random
+import re
+import resource
 import shutil
 
 import meshfiles
@@ -138,6 +140,55 @@ def test_specfem():
     os.remove('good/mesh_file')
     refused("it has no file 'mesh_file'", 'SPECFEM: a folder without a mesh', 'convert', 'good')
     refused('only there are materials', '--materials of Gmsh', 'convert', 'good.msh', '--materials', 'table.txt')
+
+
+def test_odd():
+    """A byte-order mark is no fault; one node far away spoils its elements, and not the order of nodes of all."""
+    for name in ('good.inp', 'good.unv', 'good/mesh_file'):
+        with open(name, 'rb') as file:
+            data = file.read()
+        target = name.replace('good', 'marked')
+        if '/' in name:
+            shutil.copytree('good', 'marked')
+        with open(target, 'wb') as file:
+            file.write(b'\xef\xbb\xbf' + data)
+        _, failure = call('convert', target.split('/')[0], '-o', 'marked.exo', '--overwrite')
+        claim(failure is None, f'{target}: a text that begins with a byte-order mark {failure or ""}')
+    rng = random.Random(SEED)
+    meshfiles.write_msh22('far.msh', Bent(27), False)
+    lines = lines_of('far.msh')
+    at = lines.index('$Nodes') + 2 + rng.randrange(len(Bent(27).nodes))
+    lines[at] = lines[at].split()[0] + rng.choice((' 1e5 1e5 1e5', ' -1e7 3 3', ' 0 0 -3e4'))
+    told, failure = call('convert', put('far.msh', lines), '-o', 'far.exo')
+    _, fault = call('check', 'far.exo')
+    bad = re.search(r': (\d+) of 24 elements are inverted', fault or '')
+    claim(failure is None and 'order of' not in told and bad and int(bad[1]) <= 8, f'node {lines[at]} of 27-node elements: {fault}')
+
+
+def test_large_numbers():
+    """Of nodes, members of groups, blocks: neither memory nor an overflow."""
+    lines = lines_of('good.msh')
+    at = lines.index('$Nodes') + 5
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    refused('more memory than a file of its size needs', 'a node of number 999999999 among 60', 'convert',
+            put('broken.msh', [line if i != at else ' '.join(['999999999', *line.split()[1:]]) for i, line in enumerate(lines)]))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    claim(grown < 500 and resource.getrlimit(resource.RLIMIT_AS) == limits, f'it took {grown:.0f} MB, and the limit is what it was')
+    lines = lines_of('good.unv')
+    for sort, at in (('of an element', lines.index('  2412') + 5), ('of a group', len(lines) - 2)):
+        words = lines[at].split()
+        refused('beyond 64 bits', f'UNV: a number {sort} of 2**64', 'convert',
+                put('broken.unv', [line if i != at else ' '.join([*words[:1], str(2**64), *words[2:]]) for i, line in enumerate(lines)]))
+    with open('good.vtu') as file:
+        text = file.read()
+    head, _, blocks = text.rpartition('format="ascii">\n')
+    with open('broken.vtu', 'w') as file:
+        file.write(head + 'format="ascii">\n' + blocks.replace('2', '0', 1).replace('1', str(2**63 - 1), 1))
+    told, failure = call('convert', 'broken.vtu', '-o', 'large.exo')
+    found = re.findall(r'block (\d+) .*: (\d+) element', told)
+    claim(failure is None and sum(int(n) for _, n in found) == 24 and len(found) == 4 and max(int(i) for i, _ in found) < 2**31,
+          f'VTU: a block of number 2**63 - 1 and one without: blocks {found} {failure or ""}')
 
 
 def test_exodus():
@@ -299,6 +350,8 @@ test_changes()
 test_gmsh()
 test_abaqus()
 test_unv()
+test_odd()
+test_large_numbers()
 test_exodus()
 test_outputs()
 test_specfem()

@@ -115,7 +115,7 @@ def _members(file, what, depth=0):
 # --- the text --------------------------------------------------------------------------------------------------------
 
 def _parse(path):
-    with open(path, errors='replace') as text:
+    with open(path, encoding='utf-8-sig', errors='replace') as text:
         letters = text.read()
     lines = [line for line in letters.splitlines() if line.strip() and not line.startswith('**')]
     file, at, seen = _File(path, len(letters)), 0, set()

@@ -11,7 +11,7 @@ INSIDE = 1e-3           # a node nearer to a face than this part of its size lie
 
 def check(mesh):
     """Sentences, most serious first; none: the mesh can be used."""
-    return [sentence for test in (_volumes, _twice, _double_nodes, _shared, _hanging, _loose) for sentence in test(mesh)]
+    return [sentence for test in (_volumes, _twice, _double_nodes, _shared, _hanging, _parts, _loose) for sentence in test(mesh)]
 
 
 def place(mesh, element):
@@ -125,6 +125,27 @@ def _on_face(points, x, size):
         on |= ~flat & (np.minimum(s, t) >= -INSIDE) & (s + t <= 1 + INSIDE) & (off <= INSIDE * size)
     corner = (np.linalg.norm(points[:, None] - x, axis=2) <= INSIDE * size[:, None]).any(axis=1)
     return on & ~corner
+
+
+def _parts(mesh):
+    """Elements that share sides, by way of others too, are a part: no wave goes from one part to another."""
+    number = numbered(faces(mesh.elements))
+    row = np.argsort(number, kind='stable')
+    joined = np.diff(number[row]) == 0
+    one, two = row[:-1][joined] // 6, row[1:][joined] // 6
+    part = np.arange(len(mesh.elements))        # of each element the first one of its part, as far as is known
+    while True:
+        low, before = np.minimum(part[one], part[two]), part.copy()
+        np.minimum.at(part, before[one], low)
+        np.minimum.at(part, before[two], low)
+        while not np.array_equal(part, part[part]):
+            part = part[part]
+        if np.array_equal(part, before):
+            break
+    if part.any():
+        yield (f'the mesh is in {len(np.unique(part))} parts that share no sides, {np.count_nonzero(part == 0)} of {len(part)} '
+               f'elements in the first; the next begins with {place(mesh, (part != 0).argmax())}; join them in the mesher so that '
+               'neighbours share faces, or give one part alone')
 
 
 def _loose(mesh):

@@ -2,6 +2,8 @@
 import collections
 import contextlib
 import io
+import os
+import resource
 
 import numpy as np
 
@@ -71,12 +73,13 @@ def _read(path, kind):
         with contextlib.suppress(AttributeError):
             meshio.med._med.med_to_meshio_type.update(H27='hexahedron27', QU9='quad9')
     try:
-        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told), np.errstate(all='ignore'):
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told), np.errstate(all='ignore'), _bounded(path):
             return meshio.read(path, file_format=kind)
     except ModuleNotFoundError:
         raise
-    except MemoryError as problem:      # of a large mesh, or of a damaged count in a small file
-        reason = f'it asks for more memory than there is ({problem}); if the file is sound, a machine with more is needed'
+    except MemoryError as problem:
+        reason = (f'it asks for more memory than a file of its size needs, or than there is ({problem}): a count in it, or the '
+                  'number of a node, is far too large')
     except SystemExit:
         reason = ' '.join(told.getvalue().split()) or 'no reason told'
     except OSError as problem:
@@ -86,6 +89,24 @@ def _read(path, kind):
     if kind == 'gmsh' and gmsh_module.is_there() and _is_msh(path):
         raise _NotForMeshio
     fail(f'{path} cannot be read as {kind}: {reason[:300].rstrip(". ")}{ADVICE.get(kind, "")}')
+
+
+@contextlib.contextmanager
+def _bounded(path):
+    """Less memory than there may be: one damaged number in a small file makes meshio ask for any."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        with open('/proc/self/statm', encoding='ascii') as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:                     # another system than Linux
+        yield
+        return
+    most = now + 2**30 + 100 * os.path.getsize(path)
+    resource.setrlimit(resource.RLIMIT_AS, (min([most] + [one for one in (soft, hard) if one != resource.RLIM_INFINITY]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _tag_groups(path, mesh, blocks):

@@ -74,7 +74,8 @@ def build(raw, tell=True, tidy=True):
     path, nodes, note = raw.path, _finite(raw), say if tell else _silent
     if raw.others:
         fail(f'{path} has elements that are no hexahedra of 8, 20 or 27 nodes: '
-             + ', '.join(f'{n} {name}' for name, n in sorted(raw.others.items())) + '; mesh with hexahedra alone')
+             + ', '.join(f'{n} {name}' for name, n in sorted(raw.others.items()))
+             + '; mesh with hexahedra alone, of first or second order')
     found = collections.Counter({e.shape[1]: sum(len(a) for a in raw.elements if a.shape[1] == e.shape[1]) for e in raw.elements})
     if not sum(found.values()):
         fail(f'{path} has no hexahedra; mesh volumes with hexahedra (and, in Gmsh, put the volumes into a physical group)')
@@ -95,7 +96,7 @@ def build(raw, tell=True, tidy=True):
         elements[turned] = elements[turned][:, hexahedron.MIRROR[elements.shape[1]]]
         if turned.any():
             note(f'turned: {turned.sum()} of {len(elements)} elements were numbered upside down (left-handed)')
-    block = np.where(block == 0, max(raw.blocks) + 1, block)        # those in no group
+    block = np.where(block == 0, _free(raw.blocks), block)          # those in no group
     ids, block = np.unique(block, return_inverse=True)
     order = np.argsort(block, kind='stable')
     blocks = _distinct([Block(int(i), raw.blocks.get(int(i), '')) for i in ids])
@@ -133,11 +134,11 @@ def _in_range(path, elements, n, what):
 
 def _ordered(path, nodes, elements, order):
     """Elements of 20 or 27 nodes in the order of Exodus. Programs and libraries differ in it, so it is seen from the places of the
-    nodes, too: in the right order they are nearest the middles of the corners."""
+    nodes, too: in the right order they are nearest the middles of the corners, in most elements."""
     per = elements.shape[1]
     some = elements[::max(1, len(elements) // 2000)]
     straight = hexahedron.straight(nodes[some[:, :8]])[:, :per]
-    off = {name: float(np.square(nodes[some[:, hexahedron.exodus_from(name)[:per]]] - straight).sum())
+    off = {name: float(np.median(np.square(nodes[some[:, hexahedron.exodus_from(name)[:per]]] - straight).sum(axis=(1, 2))))
            for name in hexahedron.FURTHER}
     best = min(off, key=off.get)
     if off[best] < 0.999 * off[order]:
@@ -228,11 +229,17 @@ def _match(raw, mesh):
             for (id_, name, _), found in zip(raw.surfaces, rows)]
 
 
+def _free(ids):
+    """An id beyond those of blocks, or in between where the largest has more than 32 bits."""
+    return max(ids) + 1 if max(ids) < 2**31 else min(set(range(1, len(ids) + 2)) - set(ids))
+
+
 def _distinct(things):
-    """Blocks or side sets with positive ids of their own, which Exodus wants."""
-    taken, result = set(), []
+    """Blocks or side sets with positive ids of their own of 32 bits, which Exodus wants."""
+    most = 2**31 - 1 - len(things)
+    taken, result, fit = set(), [], {s.id for s in things if 0 < s.id <= most}
     for one in things:
-        id_ = one.id if one.id > 0 and one.id not in taken else max(taken | {s.id for s in things} | {0}) + 1
+        id_ = one.id if one.id in fit and one.id not in taken else max(taken | fit | {0}) + 1
         taken.add(id_)
         result.append(one._replace(id=id_))
     return result

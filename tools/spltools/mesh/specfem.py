@@ -66,7 +66,7 @@ def _surface(raw, path, node, element):
 
 def _numbers(path):
     check_input(path)
-    with open(path, errors='replace') as file:
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
         words = file.read().split()
     if not words:
         fail(f'{path} has nothing but blanks')
@@ -109,7 +109,7 @@ def materials(folder):
     path = os.path.join(folder, MATERIALS)
     check_input(path)
     lines = []
-    with open(path, errors='replace') as file:
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
         for number, line in enumerate(file, 1):
             words = line.split('!')[0].split()
             if not words:

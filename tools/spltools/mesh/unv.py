@@ -74,7 +74,7 @@ def _blocks(path, numbers, groups, raw):
 
 def _data_sets(path):
     """Number of data set -> its lines, a list for each time that it is there."""
-    with open(path, errors='replace') as file:
+    with open(path, encoding='utf-8-sig', errors='replace') as file:
         lines = file.read().splitlines()
     sets, inside = {}, None
     for line in lines:
@@ -91,9 +91,12 @@ def _data_sets(path):
 
 def _words(path, line, n, kind=int):
     try:
-        return [kind(word) for word in line.replace('D', 'E').replace('d', 'e').split()[:n]]
+        words = [kind(word) for word in line.replace('D', 'E').replace('d', 'e').split()[:n]]
     except ValueError:
         fail(f"{path}: '{line.strip()[:60]}' are not {n} numbers")
+    if kind is int and any(abs(word) >= 2**63 for word in words):
+        fail(f"{path}: '{line.strip()[:60]}' has a number beyond 64 bits; the file is damaged")
+    return words
 
 
 def _nodes(path, lines):

@@ -18,7 +18,8 @@ contains
     character(*), intent(in) :: component
     logical, intent(in) :: fluid
     if (fluid) then
-      Vanishes = component(1:1) == 's' .or. any(component == [character(3) :: 'p', 'vx', 'vy', 'exx', 'eyy', 'exy', 'wz'])
+      Vanishes = component(1:1) == 's' .or. &
+                 any(component == [character(3) :: 'p', 'vx', 'vy', 'ux', 'uy', 'ax', 'ay', 'exx', 'eyy', 'exy', 'wz'])
     else
       Vanishes = any(component == [character(3) :: 'szz', 'sxz', 'syz', 'exz', 'eyz'])
     end if

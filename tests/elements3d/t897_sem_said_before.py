@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""What a mesh or a survey on it has wrong is told before the first shot: parts that are not joined, by SplSemmod and spl-mesh check alike;
+elements numbered upside down; coordinates in kilometres; records that a free side makes 0, level or leaning, and sources there; records that
+end before a wave comes. The traces confirm it. Sources and receivers at random places.
+
+    t897_sem_said_before.py [SEED]"""
+import functools
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+
+import launch
+from check import claim, done
+
+run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
+TOOL = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
+SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+rng = random.Random(SEED)
+DECK = dict(keymap="line.keymap", mesh="mesh.exo", materials="materials", components="vx,vz", fpeak=3.5, tmax=1, threads=1, output="out.nc", overwrite="y")
+ROCK, WATER = "* 2600 1500 2100\n", "* 1500 0 1000\n"
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)])
+
+
+def box(low, n, size=100.0):
+    """Nodes and elements, from 0, of a box of cubes."""
+    grid = np.array([(i, j, k) for k in range(n[2] + 1) for j in range(n[1] + 1) for i in range(n[0] + 1)])
+    first = np.array([(i, j, k) for k in range(n[2]) for j in range(n[1]) for i in range(n[0])])
+    corner = first[:, None] + CORNERS
+    return grid * size + np.array(low, float), corner @ [1, n[0] + 1, (n[0] + 1) * (n[1] + 1)]
+
+
+def write(*boxes, change=lambda x, e: (x, e), sets=()):
+    """mesh.exo of one or several boxes, which have no nodes in common; sets: (name, elements, side), from 1."""
+    nodes = np.vstack([x for x, _ in boxes])
+    first = np.cumsum([0] + [len(x) for x, _ in boxes])
+    nodes, elements = change(nodes, np.vstack([e + f for (_, e), f in zip(boxes, first)]))
+    with netCDF4.Dataset("mesh.exo", "w", format="NETCDF3_CLASSIC") as file:
+        for name, length in (("num_dim", 3), ("num_nodes", len(nodes)), ("num_elem", len(elements)), ("num_el_blk", 1),
+                             ("num_el_in_blk1", len(elements)), ("num_nod_per_el1", 8)):
+            file.createDimension(name, length)
+        for x, values in zip("xyz", nodes.T):
+            file.createVariable("coord" + x, "f8", ("num_nodes",))[:] = values
+        variable = file.createVariable("connect1", "i4", ("num_el_in_blk1", "num_nod_per_el1"))
+        variable.elem_type = "HEX8"
+        variable[:] = elements + 1
+        for n, (_, members, side) in enumerate(sets, 1):
+            file.createDimension(f"num_side_ss{n}", len(members))
+            file.createVariable(f"elem_ss{n}", "i4", (f"num_side_ss{n}",))[:] = members
+            file.createVariable(f"side_ss{n}", "i4", (f"num_side_ss{n}",))[:] = side
+        if sets:
+            file.createDimension("num_side_sets", len(sets))
+            file.createDimension("len_name", 33)
+            letters = file.createVariable("ss_names", "S1", ("num_side_sets", "len_name"))
+            letters[:] = np.array([list(name.ljust(33, "\0")) for name, _, _ in sets], "S1")
+
+
+def survey(source, *receivers, materials=ROCK):
+    """Places x, y, z, z down [m]."""
+    Path("materials").write_text(materials)
+    Path("c.receivers").write_text("".join(f"{i} {x} {z} {y}\n" for i, (x, y, z) in enumerate(receivers, 1)))
+    Path("line.keymap").write_text(f"spread c list c.receivers\nshot 1 {source[0]} {source[2]} c y={source[1]}\n")
+
+
+def said(*verb, **changes):
+    r = run(*verb, *[f"{k}={v}" for k, v in {**DECK, **changes}.items()])
+    return r.returncode, r.stdout + r.stderr
+
+
+def refused(sentence, *phrases, **changes):
+    for p in Path().glob("out.nc*"):
+        p.unlink()
+    status, text = said(**changes)
+    missing = [p for p in phrases if p not in text]
+    claim(status == 1 and not missing and not Path("out.nc").exists(), f"{sentence}: refused {'lacks ' + repr(missing) if missing else ''}: "
+          f"{text.strip()[-330:]}")
+
+
+def warned(sentence, *phrases, modelled=False, **changes):
+    status, text = said(*([] if modelled else ["plan"]), **changes)
+    here = [line for line in text.splitlines() if "warning" in line and all(p in line for p in phrases)]
+    claim(status == 0 and len(here) == 1, f"{sentence}: {here[0].strip()[:330] if here else text[-400:]}")
+
+
+def silent(sentence, *phrases, **changes):
+    status, text = said("plan", **changes)
+    found = [p for p in phrases if p in text]
+    claim(status == 0 and not found, f"{sentence}: no word of it {found or ''}{text[-300:] if status else ''}")
+
+
+def largest(component):
+    with netCDF4.Dataset("out.nc") as file:
+        return np.abs(file[component][0].filled(np.nan).astype(float)).max(-1)
+
+
+def within(low, high):
+    return round(rng.uniform(low, high), 1)
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------------
+
+print(f"seed {SEED}")
+ONE = box((0, 0, -600), (7, 6, 6))
+survey((300, 300, 200), (within(50, 650), within(50, 550), 150))
+for sentence, gap in (("apart", (within(750, 900), 0, -600)), ("half a metre apart", (700.5, 0, -600)),
+                      ("through each other", (within(310, 390), within(10, 90), within(-690, -610)))):
+    write(ONE, box(gap, (7, 6, 6)))
+    refused(f"two boxes {sentence}", "element 253 of block 1", "in 2 parts that no wave goes between, 252 of 504 elements in the first")
+    r = subprocess.run([TOOL, "check", "mesh.exo"], capture_output=True, text=True)
+    claim(r.returncode == 1 and "in 2 parts that share no sides, 252 of 504 elements in the first; the next begins with element 253" in r.stderr,
+          f"and by spl-mesh check: {r.stderr.strip()[:250]}")
+chain = [((k % 5) * 100, (k // 5 % 4) * 100, k // 20 * 100 - 300) for k in rng.sample(range(60), 45)]
+corners = (np.array(chain)[:, None] + 100 * CORNERS).reshape(-1, 3)
+nodes, number = np.unique(corners, axis=0, return_inverse=True)
+write((nodes, number.reshape(-1, 8)))
+left, parts = set(map(tuple, np.array(chain) // 100)), 0
+while left:                                        # counted by walking through the cubes
+    walk, parts = [left.pop()], parts + 1
+    while walk:
+        here = np.array(walk.pop())
+        for step in np.vstack([np.eye(3, dtype=int), -np.eye(3, dtype=int)]):
+            if tuple(here + step) in left:
+                left.remove(tuple(here + step))
+                walk.append(tuple(here + step))
+status, text = said("plan")
+r = subprocess.run([TOOL, "check", "mesh.exo"], capture_output=True, text=True)
+told = [re.findall(r"the mesh is in (\d+) parts", one) or ["1"] for one in (text, r.stderr)]
+claim(told == [[str(parts)]] * 2, f"45 of 60 cubes of a box at random: {parts} parts, told {told}")
+
+# --- upside down, kilometres ---------------------------------------------------------------------------------------------
+
+write(ONE, change=lambda x, e: (x, e[:, [4, 5, 6, 7, 0, 1, 2, 3]]))
+refused("all elements upside down", "252 of 252 elements are", "spl-mesh convert turns them")
+r = subprocess.run([TOOL, "convert", "mesh.exo", "-o", "turned.exo"], capture_output=True, text=True)
+silent("and after spl-mesh convert", "inside out", mesh="turned.exo")
+write(ONE, change=lambda x, e: (x / 1000, e))
+survey((.3, .3, .2), (.1, .2, .1))
+warned("mesh and key-map in kilometres", "the mesh is 0.7 m long", "are these kilometres?")
+
+# --- media -----------------------------------------------------------------------------------------------------------------
+
+write(ONE)
+survey((300, 300, 200), (100, 200, 100), materials="* 2600 1500 2.1\n")
+refused("a density in g/cm3", "line 1: rho = 2.1 kg/m3 with vp = 2600 m/s is that of no rock or fluid (g/cm3?")
+survey((300, 300, 200), (100, 200, 100))
+np.full(1000, 2000, "f4").tofile("vp.bin")
+refused("volumes that no block takes", "vp = vp.bin has no effect", "the word volume", vp="vp.bin",
+        **{f"model_{w}{x}": 10 if w == "n" else 100 for w in "nd" for x in "xyz"})
+refused("what is told of volumes, without them", "rho_value = 2000", "has no effect: it is of volumes", rho_value=2000)
+refused("planes of pictures that are not asked for", "snapshot_planes = surface", "give snapshot=SECONDS too", "pgv_depth = 30", "give pgv=y too",
+        snapshot_planes="surface", pgv_depth=30)
+
+# --- free sides ------------------------------------------------------------------------------------------------------------
+
+ZERO = "traces will be 0"
+LEVEL = [(within(100, 600), within(100, 500), 0) for _ in range(2)] + [(within(100, 600), within(100, 500), within(100, 300))]
+write(ONE)
+survey((333, 250, 280), *LEVEL[:2], materials=WATER)
+refused("p on the free side of water", "every trace would be 0: p on the free surface", components="p")
+refused("and from there as `surface`", "every trace would be 0: p on the free surface", components="p", receiver_z="surface")
+survey((333, 250, 280), *LEVEL, materials=WATER)
+warned("p, vx, uz there and below", f"4 of 9 {ZERO}: p, vx on", "channel 1", components="p,vx,uz", modelled=True)
+zero = [largest(c) for c in ("pressure", "vx")]
+scale = zero[0][2], 22 * largest("uz").max()        # 22: 2 pi times 3.5 Hz
+claim(all((z[:2] < 1e-3 * one).all() for z, one in zip(zero, scale)) and largest("uz").min() > 0.05 * largest("uz").max(),
+      f"and so it is: largest p {zero[0]}, vx {zero[1]}, uz {largest('uz')}")
+survey(LEVEL[0], LEVEL[2], materials=WATER)
+refused("injection of volume on the free side of water", "lies on a free side and would radiate nothing")
+Path("rock").write_text(ROCK)
+silent("a force in rock there", "radiate", source="force", fz=1e9, materials="rock")
+refused("mxz on that of rock", "would radiate nothing", source="moment", mxz=1e12, materials="rock")
+survey((333, 250, 280), *LEVEL)
+warned("szz there on rock", f"2 of 6 {ZERO}: szz on", components="szz,vz", modelled=True)
+szz = largest("szz")
+claim((szz[:2] < 0.1 * szz[2]).all(), f"and so it is, within what elements make of it: {szz}")
+silent("sxx, vx on rock", ZERO, components="sxx,vx")
+silent("szz where an ocean weighs on it", ZERO, components="szz,vz", ocean_load=50)
+slope = rng.uniform(0.05, 0.3)
+write(ONE, change=lambda x, e: (x + np.outer(slope * x[:, 0] * (1 + x[:, 2] / 600), [0, 0, 1]), e))
+survey((333, 250, 280), *LEVEL)
+silent(f"szz on a slope of {slope:.3f} of rock", ZERO, components="szz,vz", receiver_z="surface")
+survey((333, 250, 280), *LEVEL, materials=WATER)
+warned("p and vx on one of water", f"2 of 6 {ZERO}: p on", components="p,vx", receiver_z="surface")
+
+# --- hydrophones on the sea floor -------------------------------------------------------------------------------------------
+
+subprocess.run([TOOL, "box", "-o", "sea.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0", "--elements", "7", "6", "6",
+                "--block", "water:top", "--block", "rock:-300"], check=True, capture_output=True)
+Path("sea.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100\n")
+SEA = dict(mesh="sea.exo", materials="sea.materials", components="p,vz", receiver_z="seafloor", tmax=0.7)
+at = [(within(450, 600), within(250, 400)) for _ in range(2)]
+survey((130, 200, 150), (*at[0], 0), (*at[1], -0.01), (*at[0], -0.01))
+warned("a hydrophone on the sea floor, others 1 cm above", "1 receiver(s) of p lie on a contact", "channel 1 of shot record 1", "0.01 m", modelled=True,
+       **SEA)
+with netCDF4.Dataset("out.nc") as file:
+    p, vz = (file[c][0].filled(np.nan).astype(float) for c in ("pressure", "vz"))
+off = [np.linalg.norm(a[0] - a[2]) / np.linalg.norm(a[2]) for a in (p, vz)]
+claim(off[0] > 0.3 and off[1] < 0.05, f"and so it is: on the floor p differs by {off[0]:.2f} of it, vz by {off[1]:.4f}")
+silent("geophones there", "lie on a contact", **SEA | {"components": "vx,vz"})
+
+# --- names of sides ---------------------------------------------------------------------------------------------------------
+
+LAST = 7 * 6 * 5
+TOP, INSIDE = [LAST + i for i in rng.sample(range(1, 43), 9)], rng.sample(range(1, LAST + 1), 11)
+survey((333, 250, 280), *LEVEL)
+write(ONE, sets=[("free", TOP, 6), ("Absorbing bottom", range(1, 43), 5)])
+silent("side sets in order", "between elements", "absorb alike")
+write(ONE, sets=[("free crack", INSIDE, 6), ("free", TOP, 6)])
+warned("a set of sides between elements", "11 sides in side sets of a name with free or abs lie between elements")
+write(ONE, sets=[("absorbing", TOP, 6), ("free", TOP[:4], 6), ("wall", TOP, 6)])
+warned("sides in two sets", "4 sides are free and absorb alike")
+write(ONE, sets=[("free_or_absorbing", TOP, 6)])
+warned("a name with both words", "9 sides are free and absorb alike", "free counts where a name has both words")
+
+# --- the record's end ------------------------------------------------------------------------------------------------------
+
+write(box((0, 0, -600), (25, 6, 6)))
+far = within(2000, 2400)
+way = np.linalg.norm([far - 200, 100, 40])
+survey((200, 200, 200), (300, 250, 150), (far, 300, 240))
+peak = 0.375                                       # of a Ricker wavelet of 3.5 Hz, whose first sample above 1e-6 of it is at 0
+comes = peak + way / 2600
+LATE = "the record ends before waves come to"
+warned("a record too short for the farther receiver", f"{LATE} 1 of 2 receivers: to channel 2 of shot record 1", tmax=f"{comes - 0.3:.3f}", modelled=True)
+whole = largest("vx")
+silent("one a little longer than that", LATE, tmax=f"{1.02 * comes:.3f}")
+said(tmax=f"{comes + 0.4:.3f}")
+claim(whole[1] < 0.05 * largest("vx")[1], f"and so it is: of its largest vx, {largest('vx')[1]:.3g} m/s, {whole[1]:.3g} is recorded")
+done()
