@@ -41,7 +41,7 @@ def compare(what, keymap, *words, program=run):
         p.unlink()
     if keymap:
         Path("line.keymap").write_text(keymap)
-    words = ("par=job.par", "output=d.nc", *words)
+    words = ("par=job.par", "output=d.nc", "forecast=0.05", *words)      # both parameters alike, to the letter
     planned = program("plan", *words)
     r = program(*words)
     if planned.returncode != 0 or r.returncode != 0:
