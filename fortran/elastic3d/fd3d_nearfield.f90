@@ -220,7 +220,7 @@ contains
     !$omp end parallel do
   end procedure MakeNearfield
 
-  !> How moduli relax at the source. q: 1/Q of P and S waves.
+  !> Finds the way in which moduli relax at the source. q: 1/Q of P and S waves.
   subroutine Relaxes(self, q, error)
     class(fd3d_t), intent(inout) :: self
     real(dp), intent(in) :: q(2)

@@ -1,4 +1,4 @@
-!> What relaxes of the field that a 3D grid lacks close to the source (nearfield3d.f90). Its terms are those of moduli that do not
+!> The field that a 3D grid lacks close to the source (nearfield3d.f90), as it relaxes. Its terms are those of moduli that do not
 !> relax; to the first order in 1/Q a modulus M (1 + sum of y (stiff - 1/(1 + i w tau))) adds the slope of the terms by log M times
 !> the series filtered by that sum. It is as much as 1/Q of the field, a quarter of a period away from it.
 module near_losses_m

@@ -1,4 +1,4 @@
-!> What a free side of the mesh makes 0: records there, and sources that radiate nothing. Arguments stand in elements3d.f90.
+!> A free side of the mesh makes 0: records there, and sources that radiate nothing. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_surface
   use elements_m, only: face_contact, face_free
   use elements_tensors_m, only: TensorOf

@@ -74,7 +74,7 @@ contains
     if (far%n > 0) call SchemeWarn(scheme, FarAdvice(far))
   end subroutine FarSay
 
-  !> What makes the largest shot so large, and what to do; '' if no station does.
+  !> Tells of that which makes the largest shot so large, and what to do; '' if no station does.
   pure function FarAdvice(far) result(text)
     type(far_stations_t), intent(in) :: far
     character(:), allocatable :: text
