@@ -284,8 +284,8 @@ contains
     ends%above = maxval(abs(WaveletSpectrum(raw, [(ends%nyquist*(passes + (1 - passes)*i/n), i=0, n)])))
   end subroutine LookAbove
 
-  !> Tells of a file with much close to the Nyquist frequency of its samples: that is taken out, and shows that there was more beyond,
-  !> which the samples have folded into its band.
+  !> Tells of a file with much close to the Nyquist frequency of its samples: that is taken out, and shows that there was more
+  !> beyond, which the samples have folded into its band.
   subroutine CheckNyquist(job, ends, wavelet, error)
     type(job_t), intent(in) :: job
     type(ends_t), intent(in) :: ends
