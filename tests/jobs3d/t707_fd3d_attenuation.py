@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from check import claim, done
-from exact import Frequencies
+from exact import Frequencies, constant_q, force_in_rock
 from mini3d import run, traces, write_deck
 
 VP, VS, RHO, QP, QS = 3000.0, 1700.0, 2300.0, 60.0, 30.0
@@ -19,25 +19,11 @@ STATIONS = np.array([[46.0, 24.5, 11.5], [45.5, 15.0, 20.0], [19.9, 41.7, 16.5],
 TENSOR = np.array([[-0.8, 0.5, 0.2], [0.5, 0.9, -0.4], [0.2, -0.4, -0.1]]) * 1e15
 FREQUENCIES = Frequencies(TMAX, 4 * FPEAK, FPEAK, DELAY)
 W = FREQUENCIES.w
-
-
-def velocity(c, q):
-    """Complex velocity of constant Q; c: phase velocity in the middle of the band."""
-    power = np.arctan(1 / q) / np.pi
-    return c * np.cos(np.pi * power / 2) * (-1j * W / (2 * np.pi * np.sqrt(F1 * F2)))**power
-
-
-CP, CS = velocity(VP, QP), velocity(VS, QS)
+CP, CS = (constant_q(c, q, W, np.sqrt(F1 * F2)) for c, q in ((VP, QP), (VS, QS)))
 
 
 def green(x):
-    """Displacement (3, 3, frequency) from a force, as exp(-i w t)."""
-    r = np.linalg.norm(x)
-    d = np.outer(x, x) / r**2
-    a, b = np.exp(1j * W * r / CP), np.exp(1j * W * r / CS)
-    near = ((1 - 1j * W * r / CP) * a - (1 - 1j * W * r / CS) * b) / (-1j * W)**2
-    return (np.multiply.outer(3 * d - np.eye(3), near / r**3) + np.multiply.outer(d, a / (CP**2 * r))
-            + np.multiply.outer(np.eye(3) - d, b / (CS**2 * r))) / (4 * np.pi * RHO)
+    return force_in_rock(x, CP, CS, RHO, W)
 
 
 def slope(f, x, k, h):

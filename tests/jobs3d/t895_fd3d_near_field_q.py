@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from check import claim, done
-from exact import Frequencies
+from exact import Frequencies, constant_q, force_in_rock
 from mini3d import run, traces, write_deck
 
 VP, VS, RHO, H = 3000.0, 1750.0, 2400.0, 10.0
@@ -22,22 +22,6 @@ FREQUENCIES = Frequencies(TMAX, 3.2 * FMAX, FPEAK, DELAY)
 W = FREQUENCIES.w
 
 
-def velocity(c, q, at):
-    """Complex velocity of constant Q, exp(-i w t); c: phase velocity at a frequency."""
-    power = np.arctan(1 / q) / np.pi
-    return c * np.cos(np.pi * power / 2) * (-1j * W / (2 * np.pi * at)) ** power
-
-
-def green(x, cp, cs):
-    """Displacement (3, 3, frequency) from a force."""
-    r = np.linalg.norm(x)
-    d = np.outer(x, x) / r**2
-    a, b = np.exp(1j * W * r / cp), np.exp(1j * W * r / cs)
-    near = ((1 - 1j * W * r / cp) * a - (1 - 1j * W * r / cs) * b) / (-1j * W) ** 2
-    return (np.multiply.outer(3 * d - np.eye(3), near / r**3) + np.multiply.outer(d, a / (cp**2 * r))
-            + np.multiply.outer(np.eye(3) - d, b / (cs**2 * r))) / (4 * np.pi * RHO)
-
-
 def slope(f, x, k, h):
     e = np.eye(3)[k] * h
     return (45 * (f(x + e) - f(x - e)) - 9 * (f(x + 2 * e) - f(x - 2 * e)) + (f(x + 3 * e) - f(x - 3 * e))) / (60 * h)
@@ -48,7 +32,7 @@ def exact(x, cp, cs, t):
     h = 0.03 * np.linalg.norm(x)
 
     def moved(y):
-        return -sum(np.einsum("ijw,j->iw", slope(lambda z: green(z, cp, cs), y, k, h), TENSOR[:, k]) for k in range(3)) * FREQUENCIES.q
+        return -sum(np.einsum("ijw,j->iw", slope(lambda z: force_in_rock(z, cp, cs, RHO, W), y, k, h), TENSOR[:, k]) for k in range(3)) * FREQUENCIES.q
     dx, dz = slope(moved, x, 0, h), slope(moved, x, 2, h)
     return FREQUENCIES.traces(np.vstack([moved(x), dx[0], (dx[2] + dz[0]) / 2]).T, t)
 
@@ -65,7 +49,7 @@ def compare(qp, qs, reference, most, coarse):
     t = np.arange(got.shape[-1]) * DT_OUT
     worst = [0.0, 0.0]
     for i, x in enumerate(PLACES):
-        want = exact(x, velocity(VP, qp, reference), velocity(VS, qs, reference), t)
+        want = exact(x, constant_q(VP, qp, W, reference), constant_q(VS, qs, W, reference), t)
         for n, part in enumerate((slice(3), slice(3, 5))):
             worst[n] = max(worst[n], 100 * np.linalg.norm(got[i, part] - want[part]) / np.linalg.norm(want[part]))
     claim(worst[0] < most and worst[1] < most, f"Qp, Qs = {qp:g}, {qs:g}, velocities right at {reference:.3g} Hz, {FAR[0]} to {FAR[-1]} cells away: velocity "

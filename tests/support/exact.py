@@ -87,6 +87,24 @@ def full_space(f, c, rho, dx, dz):
     return 0.25 * rho * w * q * h0, v * dx, v * dz
 
 
+def constant_q(c, q, w, at):
+    """Complex velocity where Q is the same at all frequencies w (Kjartansson 1979, J. Geophys. Res. 84, 4737-4748); c: phase velocity at
+    `at` Hz."""
+    power = np.arctan(1 / q) / np.pi
+    return c * np.cos(np.pi * power / 2) * (-1j * w / (2 * np.pi * at))**power
+
+
+def force_in_rock(x, vp, vs, rho, w):
+    """Displacement (3, 3, frequency) at x from a force at 0 (Aki & Richards 2002, eq. 4.23); vp, vs may be complex."""
+    r = np.linalg.norm(x)
+    d = np.outer(x, x) / r**2
+    a, b = np.exp(1j * w * r / vp), np.exp(1j * w * r / vs)
+    # (3 d - 1)/r^3 times the integral of tau over the two arrivals, then both far fields
+    near = ((1 - 1j * w * r / vp) * a - (1 - 1j * w * r / vs) * b) / (-1j * w)**2
+    return (np.multiply.outer(3 * d - np.eye(3), near / r**3) + np.multiply.outer(d, a / (vp**2 * r))
+            + np.multiply.outer(np.eye(3) - d, b / (vs**2 * r))) / (4 * np.pi * rho)
+
+
 def two_half_spaces(f, upper, lower, zi, source, receivers, length, kmax):
     """Spectra of pressure, vx, vz for half-spaces (c, rho) in contact at depth zi, the source in the upper: integral over the
     wavenumber along the contact, in steps 2 pi/length."""
