@@ -108,7 +108,7 @@ sources = np.column_stack([draw.uniform(200, 600, 3), draw.uniform(40, 90, 3)])
 spreads = [np.column_stack([draw.uniform(100, 700, k), draw.uniform(40, 90, k)]) for k in (4, 2, 3)]
 written = spl.write_keymap('k.keymap', sources, spreads, records=[30, 10, 20], channels=[[4, 3, 2, 1], [7, 9], [1, 2, 3]],
                            crs='EPSG:32618', origin=(4e5, 45e5), azimuth=30.0)
-job = {'keymap': 'k.keymap', 'vp': 'vp.nc', 'fpeak': 10, 'tmax': 0.3, 'variant': 'cpu', 'threads': 1}
+job = {'keymap': 'k.keymap', 'vp': 'vp.nc', 'fpeak': 10, 'tmax': 0.8, 'variant': 'cpu', 'threads': 1}
 plan = spl.plan(output='g.nc', **job)
 claim('memory' in plan.rows and len(plan.rows) > 5 and not os.path.exists('g.nc'), f'a plan has {len(plan.rows)} rows and models nothing')
 spl.write_keymap('across.keymap', [[400, -50, 60]], [[500, 30, 60]])
