@@ -24,7 +24,7 @@ int cpu_has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_
 int cpu_has_avx512(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
 #endif
 
-int cpu_follows_rows(void) {
+int cpu_level3_is_far(void) {
 #ifdef __x86_64__
     return __builtin_cpu_is("intel");
 #else

@@ -19,10 +19,8 @@ int cpu_has_generic(void);
 int cpu_has_avx2(void);
 int cpu_has_avx512(void);
 
-/* True where the prefetchers of the processor follow some dozens of rows at a time, so that to ask for many lines of
- * these at once holds the core up: measured on Sapphire Rapids, which was 25 to 30 % faster in 3D without. Others were
- * not tried without. */
-int cpu_follows_rows(void);
+/* True where the L3 cache is far from the cores, which have large L2 caches: measured on Sapphire Rapids. */
+int cpu_level3_is_far(void);
 
 typedef struct cpu_frame {
     const cpu_isa *const *isas; /* best first; the last one, generic, always works */

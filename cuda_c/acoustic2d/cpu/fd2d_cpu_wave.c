@@ -175,13 +175,13 @@ static long level2_bytes(void) {
  * steps, rows): (256,4,16) 968, (512,4,16) 969, (512,4,32) 1085, (512,6,32) 1234, (1024,8,32) 1235; single
  * runs on a machine in use, so differences of some per cent mean nothing; 2026-11-21.
  *
- * Where the L3 cache is far, on processors that follow rows by themselves, fewer rows and half of the L2 cache, but
+ * Where the L3 cache is far, fewer rows and half of the L2 cache, but
  * three times as wide as the tile is skewed: Sapphire Rapids, AVX-512, time by that of (1000,6,32), 2000 x 1000 and
  * 4000 x 2000: (1000,6,16) 0.95, 0.97, (672,6,16) 0.92, 0.87, (512,6,16) 0.87, 0.91, (336,6,16) 0.89, 0.89; half-length
  * 2 by (1000,12,32): (1000,12,16) 0.89, 0.82, (512,12,16) 1.02, 0.98, (336,12,16) 1.11, 1.21; 2026-11-26. */
 static void choose_tiles(sweep *w) {
     const cpu_own *o = w->h->own;
-    const int *tile = o->frame.tile, L = o->grid.L, far = cpu_follows_rows();
+    const int *tile = o->frame.tile, L = o->grid.L, far = cpu_level3_is_far();
     w->rows = tile[TILE_ROWS] > 0 ? tile[TILE_ROWS] : far ? 16 : 32;
     sweep_set_steps(w, tile[TILE_STEPS] > 0 ? tile[TILE_STEPS] : least(12, 96 / (2 * L - 1)));
     const long bytes = far ? level2_bytes() / 2 : level2_bytes() * 3 / 2,

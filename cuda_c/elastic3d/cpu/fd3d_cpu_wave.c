@@ -72,39 +72,35 @@ static void keep(const wave *w, int it, sweep_piece p) {
     }
 }
 
-/* Rows that the next step downwards is the first to use are asked for. Rows are short and come from many arrays and
- * planes, too many for the prefetchers of some processors: there some whole rows, between two pieces of work. Where
- * prefetchers follow them all, they and the memory rest while the later half steps find all in the cache, and many
- * requests at once hold the core up: there each half step asks for a share of the arrays, a line with each line that it
- * computes. One thread of Sapphire Rapids, 160^3, without and with: sponge 257 and 286 Mcell/s, PML 193 and 211, Q 162
- * and 183 (AVX-512); 211 and 227, 163 and 172, 142 and 151 (AVX2); 2026-11-26. */
+/* Rows that the next step downwards is the first to use are asked for: each half step asks for a share of the arrays, a
+ * line with each line that it computes, so that memory works while later half steps find all in the cache. Whole rows
+ * between two pieces of work come in gusts, which hold the core up: 160^3, cells by time of requests as here to that,
+ * two threads of Zen 3: sponge 1.25, PML 1.1, Q 1.5. One thread of Sapphire Rapids, without requests and with these:
+ * sponge 257 and 286 Mcell/s, PML 193 and 211, Q 162 and 183 (AVX-512); 211 and 227, 163 and 172, 142 and 151 (AVX2);
+ * 2026-11-26 and 28. */
 typedef struct ahead {
     const cpu3_grid *g;
-    sweep_piece p;    /* of planes and rows to come; fields differentiated along z: L planes on */
-    int array, k, j;  /* the next one */
-    long left, share; /* rows of arrays: not yet asked for, to ask for at a time */
     int half, halves; /* at work; of the block */
     int planes;       /* of a step downwards */
     const float *from[FD3D_FIELDS + 3 + 2 + STRESSES]; /* arrays, at the first plane */
     int arrays, early; /* arrays; of which velocities of the first half step are the first to read these */
 } ahead;
 
-static void ahead_start(ahead *a, const cpu3_grid *g, sweep_piece p, int planes, int halves, long shares) {
-    *a = (ahead){.g = g, .p = p, .k = p.k0, .j = p.i0, .halves = halves, .planes = planes};
+static ahead ahead_of(const cpu3_grid *g, int planes, int halves) {
+    ahead a = {.g = g, .halves = halves, .planes = planes};
     for (int f = 0; f < FD3D_FIELDS; f++)
-        a->from[a->arrays++] = g->field[f] + (f == FD3D_SXZ || f == FD3D_SYZ || f == FD3D_SZZ ? g->L * g->z : 0);
-    a->from[a->arrays++] = g->rho;
-    a->early = a->arrays;
-    a->from[a->arrays++] = g->lambda;
-    a->from[a->arrays++] = g->softness;
+        a.from[a.arrays++] = g->field[f] + (f == FD3D_SXZ || f == FD3D_SYZ || f == FD3D_SZZ ? g->L * g->z : 0);
+    a.from[a.arrays++] = g->rho;
+    a.early = a.arrays;
+    a.from[a.arrays++] = g->lambda;
+    a.from[a.arrays++] = g->softness;
     if (g->anelastic) {
-        a->from[a->arrays++] = g->qp;
-        a->from[a->arrays++] = g->qs;
+        a.from[a.arrays++] = g->qp;
+        a.from[a.arrays++] = g->qs;
     }
     for (int s = 0; s < STRESSES && g->anelastic == FD3D_ONE; s++)
-        a->from[a->arrays++] = g->memory[s];
-    a->left = p.k0 < p.k1 && p.i0 < p.i1 && !cpu_follows_rows() ? (long)(p.k1 - p.k0) * (p.i1 - p.i0) * a->arrays : 0;
-    a->share = a->left / (shares + 1) + 1;
+        a.from[a.arrays++] = g->memory[s];
+    return a;
 }
 
 /* Rows that the half step at work asks for beside row j of plane k. */
@@ -112,28 +108,12 @@ static cpu3_next ahead_beside(const ahead *a, int j, int k) {
     const cpu3_grid *g = a->g;
     const int first = a->arrays * a->half / a->halves, last = a->arrays * (a->half + 1) / a->halves;
     cpu3_next next = {.rows = 0};
-    for (int n = first; n < last && cpu_follows_rows(); n++) {
+    for (int n = first; n < last; n++) {
         const int back = (a->half - (n >= a->early)) * g->L, to_j = j + back, to_k = k + back + a->planes;
         if (to_j >= 0 && to_j < g->n[1] && to_k >= 0 && to_k < g->n[2])
             next.row[next.rows++] = a->from[n] + to_k * g->z + to_j * g->y;
     }
     return next;
-}
-
-static void ahead_fetch(ahead *a) {
-    const int n = a->g->n[0];
-    for (long m = least((int)a->share, (int)a->left); m > 0; m--, a->left--) {
-        const float *row = a->from[a->array] + a->k * a->g->z + a->j * a->g->y;
-        for (int i = 0; i < n; i += LANES)
-            __builtin_prefetch(row + i, 0, 2);
-        if (++a->array == a->arrays) {
-            a->array = 0;
-            if (++a->k == a->p.k1) {
-                a->k = a->p.k0;
-                a->j++;
-            }
-        }
-    }
 }
 
 /* Sources, halo, and copies for the map and for receivers, after the update of cells. */
@@ -161,7 +141,7 @@ static sweep_piece with_top(const cpu3_grid *g, sweep_piece p) {
 
 static int some(sweep_piece p) { return p.k0 < p.k1 && p.i0 < p.i1 && p.x0 < p.x1; }
 
-static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
+static void half_step(const wave *w, const ahead *a, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
     for (int j = p.i0; j < p.i1; j++)
         for (int k = p.k0; k < p.k1; k++) {
@@ -169,7 +149,6 @@ static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) 
             if (k < g->top_rows)
                 fd3d_cpu_kernels(w->o)->surface[what](g, j, k);
             fd3d_cpu_row(w->o, what, j, k, p.x0, p.x1, &next);
-            ahead_fetch(a);
         }
     follow(w, it, what, p);
 }
@@ -177,15 +156,8 @@ static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) 
 static void descend(const sweep *s, int block, int tile, int j) {
     const wave *w = (const wave *)s;
     const cpu3_grid *g = w->g;
-    const int halves = 2 * sweep_block_steps(s, block), L = g->L;
-    const sweep_piece next = {least((j + 1) * s->rows, g->n[2]),
-                              least((j + 2) * s->rows, g->n[2]),
-                              most(tile * s->W - halves * L, 0),
-                              least((tile + 1) * s->W + L, g->n[1]),
-                              0,
-                              g->n[0]};
-    ahead a;
-    ahead_start(&a, g, next, s->rows, halves, (long)halves * s->W * s->rows);
+    const int halves = 2 * sweep_block_steps(s, block);
+    ahead a = ahead_of(g, s->rows, halves);
     for (int h = 0; h < halves; h++) {
         const sweep_piece p = with_top(g, sweep_piece_of(s, tile, j, h));
         a.half = h;
@@ -230,26 +202,25 @@ static int gives_up_much(const sweep *w, int T) {
     return part > 0.125;
 }
 
-/* As many steps as leave a tile at least four times as deep as it is skewed. Planes one by one: then rows of one array
- * follow each other in memory, as the processor's prefetcher likes it. Half-length 2, 160^3, sponge, Mcell/s and second
- * of processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227, (3,40,1) 272,
- * (4,40,1) 272; a machine in heavy use, so differences of some per cent mean nothing; 2026-11-21.
+/* Up to three steps, fewer where the rows in use of a tile of 6 L rows would not fit. Planes one by one: then rows of one
+ * array follow each other in memory, as prefetchers like it. Half-length 2, 160^3, sponge, Mcell/s and second of
+ * processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227; 2026-11-21. Two
+ * threads of Zen 3 at (1,.), (2,.), (3,.), each with the rows that fit, Mcell/s beside other work: 256^3, sponge 99, 146,
+ * 164, PML 57, 114, 111; 160^3, sponge (2,47,1) 126, (3,26,1) 147, PML 63, 89; four steps were slower; 2026-11-28.
  *
- * Where the processor follows rows by itself, on those that were measured the L3 cache is slow and the L2 cache of a
- * core large: narrow tiles, which need not be deeper than the skew. The same in AVX-512: (2,54,1) 187, (2,15,1) 245,
- * (3,12,1) 248, (4,12,1) 236; 2026-11-26. By this count half of what a tile has in use is counted twice. */
+ * Where the L3 cache is far the L2 cache of a core is to hold them: AVX-512 of Sapphire Rapids, (2,54,1) 187,
+ * (2,15,1) 245, (3,12,1) 248, (4,12,1) 236; 2026-11-26. By this count half of what a tile has in use is counted twice. */
 static void choose_tiles(sweep *w) {
     const cpu3_own *o = w->h->own;
-    const int *tile = o->frame.tile, L = o->grid.L, narrow = cpu_follows_rows();
-    const long second = most((int)cache(2), 1 << 20), most_bytes = narrow ? 2 * second : room(o->frame.threads),
-               bytes = narrow ? second + second / 4 : most_bytes;
+    const int *tile = o->frame.tile, least_rows = 6 * o->grid.L, far = cpu_level3_is_far();
+    const long second = most((int)cache(2), 1 << 20), most_bytes = far ? 2 * second : room(o->frame.threads),
+               bytes = far ? second + second / 4 : most_bytes;
     int T = 3;
     w->rows = tile[TILE_PLANES] > 0 ? tile[TILE_PLANES] : 1;
-    while (T > 1 &&
-           (rows_that_fit(o, T, w->rows, most_bytes) < (narrow ? 6 : 4 * (2 * T - 1)) * L || gives_up_much(w, T)))
+    while (T > 1 && (rows_that_fit(o, T, w->rows, most_bytes) < least_rows || gives_up_much(w, T)))
         T--;
     sweep_set_steps(w, tile[TILE_STEPS] > 0 ? tile[TILE_STEPS] : T);
-    const int fit = most(rows_that_fit(o, w->T, w->rows, bytes), narrow ? 6 * L : 16);
+    const int fit = most(rows_that_fit(o, w->T, w->rows, bytes), least_rows);
     sweep_set_width(w, tile[TILE_WIDTH] > 0 ? tile[TILE_WIDTH] : fit, 1, tile[TILE_WIDTH] == 0);
 }
 
