@@ -392,13 +392,13 @@ contains
     if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
       'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
       'water, which differs by as much; lift hydrophones by 0.01 m')
-    if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a contact '// &
-      'of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out other '// &
+    if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a '// &
+      'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out other '// &
       'waves than in the water; lift those of the water by 0.01 m')
     if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
-      call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the fastest '// &
-      'P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than sides without '// &
-      'one; make it 2 wavelengths wide or more, or leave it out')
+      call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
+      'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
+      'sides without one; make it 2 wavelengths wide or more, or leave it out')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
       'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
