@@ -72,12 +72,12 @@ contains
     class(scheme_t), intent(inout) :: scheme
     character(*), parameter :: cure = '; take a spacing with which the sea floor is on a face of the cells, or a smaller one'
     if (told(1)%n > 0) call SchemeWarn(scheme, Str(told(1)%n)//' receiver(s) of pressure stand in a cell that a sea floor '// &
-      'lies in, or within two above it, the first of them '//told(1)%first//': cells there make up for it, which is right farther '// &
-      'away; pressure is off by up to '//Str(nint(100*told(1)%off))//' %'//cure)
+      'lies in, or within two above it, the first of them '//told(1)%first//': cells there make up for it, which is right '// &
+      'farther away; pressure is off by up to '//Str(nint(100*told(1)%off))//' %'//cure)
     if (told(2)%n > 0) call SchemeWarn(scheme, Str(told(2)%n)//' receiver(s) of velocity, strain or rotation stand in the '// &
-      'water within three cells above a sea floor that lies in a cell, the first of them '//told(2)%first//': cells there make up for '// &
-      'it by other densities; motion along the floor is off by up to its size and more, motion across it by up to 30 %'//cure// &
-      ', or record pressure')
+      'water within three cells above a sea floor that lies in a cell, the first of them '//told(2)%first//': cells there '// &
+      'make up for it by other densities; motion along the floor is off by up to its size and more, motion across it by up '// &
+      'to 30 %'//cure//', or record pressure')
   end subroutine FloorReceiversSay
 
 end module floor_receivers_m

@@ -393,8 +393,8 @@ contains
       'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
       'water, which differs by as much; lift hydrophones by 0.01 m')
     if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a '// &
-      'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out other '// &
-      'waves than in the water; lift those of the water by 0.01 m')
+      'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out '// &
+      'other waves than in the water; lift those of the water by 0.01 m')
     if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
       call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
       'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
