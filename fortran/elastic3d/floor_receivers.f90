@@ -1,6 +1,7 @@
-!> Receivers of pressure at a sea floor that lies in a cell or right above it, said before the first shot: the cells of water that
-!> make up for it (earth/sea_floor.f90) are right for waves that are long against them, and pressure within two of them is not the
-!> earth's: off by a tenth of its RMS, within three quarters of a cell of the face by three tenths, at most (README.md, t881).
+!> Receivers at a sea floor that lies in a cell or right above it, said before the first shot: the cells of water that make up for
+!> it (earth/sea_floor.f90) are right for waves that are long against them. Pressure within two of them is not the earth's: off by a
+!> tenth of its RMS, within three quarters of a cell of the face by three tenths, at most. Nor is motion within all three, as these
+!> are heavy or light: along the floor it is off by more than its RMS, across by three tenths (README.md, t881).
 module floor_receivers_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
@@ -19,13 +20,14 @@ module floor_receivers_m
 
   integer, parameter :: water = 3                 !< cells above the face that make up for it
   real(dp), parameter :: reach = 2.25_dp, close = 0.75_dp      !< cells above the face
+  real(dp), parameter :: reach_motion = 3.25_dp                !< the same of velocity, strain and rotation
   real(dp), parameter :: other = 0.01_dp          !< part by which densities of water differ where they do make up for it
 
 contains
 
-  !> Looks at a shot in its window.
+  !> Looks at a shot in its window: receivers of pressure, of motion.
   subroutine FloorReceivers(told, earth, job, scheme, shot, window, error)
-    type(told_receivers_t), intent(inout) :: told
+    type(told_receivers_t), intent(inout) :: told(2)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
@@ -35,15 +37,19 @@ contains
     real(sp), allocatable :: column(:, :)
     real(dp) :: over
     integer :: c(3), low, r
-    if (scan(scheme%components, 'p') == 0) return
+    logical :: pressure, motion
+    pressure = scan(scheme%components, 'p') > 0
+    motion = scan(scheme%components, 'vew') > 0
+    if (.not. (pressure .or. motion)) return
     if (.not. Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])) return
     do r = 1, size(shot%rx)
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) cycle
-      call Model3dRow(earth, job, window, c, 3, water + 1, ceiling(reach), column, low, error)
+      call Model3dRow(earth, job, window, c, 3, water + 1, ceiling(reach_motion), column, low, error)
       if (allocated(error)) return
       over = CellsAbove(column, (shot%rz(r) - window%z0)/window%dz - low + 1)
-      if (over <= reach) call ToldAdd(told, shot, r, merge(0.3_dp, 0.1_dp, over <= close), .true.)
+      if (pressure .and. over <= reach) call ToldAdd(told(1), shot, r, merge(0.3_dp, 0.1_dp, over <= close), .true.)
+      if (motion .and. over > 0 .and. over <= reach_motion) call ToldAdd(told(2), shot, r, 1.0_dp, .true.)
     end do
   end subroutine FloorReceivers
 
@@ -62,13 +68,16 @@ contains
 
   !> Adds to scheme%warnings what should be known.
   subroutine FloorReceiversSay(told, scheme)
-    type(told_receivers_t), intent(in) :: told
+    type(told_receivers_t), intent(in) :: told(2)
     class(scheme_t), intent(inout) :: scheme
-    if (told%n == 0) return
-    call SchemeWarn(scheme, Str(told%n)//' receiver(s) of pressure stand in a cell that a sea floor lies in, or within two '// &
-              'above it, the first of them '//told%first//': cells there make up for it, which is right farther away; pressure '// &
-              'is off by up to '//Str(nint(100*told%off))//' %; take a spacing with which the sea floor is on a face of the '// &
-              'cells, or a smaller one')
+    character(*), parameter :: cure = '; take a spacing with which the sea floor is on a face of the cells, or a smaller one'
+    if (told(1)%n > 0) call SchemeWarn(scheme, Str(told(1)%n)//' receiver(s) of pressure stand in a cell that a sea floor '// &
+      'lies in, or within two above it, the first of them '//told(1)%first//': cells there make up for it, which is right '// &
+      'farther away; pressure is off by up to '//Str(nint(100*told(1)%off))//' %'//cure)
+    if (told(2)%n > 0) call SchemeWarn(scheme, Str(told(2)%n)//' receiver(s) of velocity, strain or rotation stand in the '// &
+      'water within three cells above a sea floor that lies in a cell, the first of them '//told(2)%first//': cells there '// &
+      'make up for it by other densities; motion along the floor is off by up to its size and more, motion across it by up '// &
+      'to 30 %'//cure//', or record pressure')
   end subroutine FloorReceiversSay
 
 end module floor_receivers_m

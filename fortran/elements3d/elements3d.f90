@@ -26,7 +26,7 @@ module elements3d_m
   use sem3d_m, only: sem3d_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use source3d_m, only: source3d_t, source_force, source_moment
+  use source3d_m, only: source3d_t, source_force, source_moment, source_volume
   use text_m, only: Str
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t
@@ -37,6 +37,7 @@ module elements3d_m
 
   character, parameter :: nl = new_line('a')
   real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (README.md)
+  real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
 
   type, extends(physics_t) :: elements3d_t
     type(elements_t) :: elements                      !< of the whole mesh, without points
@@ -53,6 +54,8 @@ module elements3d_m
     character(:), allocatable :: nearest              !< the first of them in words
     integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
     character(:), allocatable :: first_floored        !< the first of them in words
+    integer :: compressing = 0                        !< sources of volume or explosion on such a contact
+    character(:), allocatable :: first_compressing
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
@@ -315,6 +318,12 @@ contains
                   'give it a depth')
       end if
       if (allocated(error)) return
+      if (scheme%source%kind == source_volume .or. scheme%source%kind == source_moment .and. Isotropic(scheme%source%moment)) then
+        if (OnContact(self, e, xi)) then
+          if (self%compressing == 0) self%first_compressing = 'that of shot record '//Str(shot%record)
+          self%compressing = self%compressing + 1
+        end if
+      end if
     end select
     allocate (names, source=SplitList(scheme%components))
     do r = 1, size(shot%rx)
@@ -383,6 +392,13 @@ contains
     if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
       'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
       'water, which differs by as much; lift hydrophones by 0.01 m')
+    if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a '// &
+      'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out '// &
+      'other waves than in the water; lift those of the water by 0.01 m')
+    if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
+      call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
+      'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
+      'sides without one; make it 2 wavelengths wide or more, or leave it out')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
       'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &

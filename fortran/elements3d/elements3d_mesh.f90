@@ -81,6 +81,7 @@ contains
     self%damped = 0
     self%near = 0
     self%floored = 0
+    self%compressing = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
     if (job%sponge > 0) then
       call SpongeDistances(self%elements, job%sponge, self%to_side)

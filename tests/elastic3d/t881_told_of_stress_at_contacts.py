@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """3D: receivers of stress, strain and rotation beside a contact of rock are told of before the first shot: how many, the first of them,
 and by how much they may be off, which a grid three times finer confirms. Velocity there is right, and nothing is told of it, nor of
-receivers at a sea floor. The contact lies on a face of the cells; media, places and the tensor are drawn at random. Pressure right above
-a sea floor within a cell is told of, too."""
+receivers at a sea floor. The contact lies on a face of the cells; media, places and the tensor are drawn at random. Pressure and
+velocity right above a sea floor within a cell are told of, too."""
 import os
 import re
 import time
@@ -76,6 +76,24 @@ above = np.flatnonzero((CELLS >= -1.25) & (CELLS <= within / H))      # wherever
 n, first = (int(told[1]), int(told[2])) if told else (0, 0)
 claim(told and CELLS[first - 1] >= -2.25 and n >= (above.size and (CELLS[above] < 0).sum()) and (np.abs(CELLS - 0.5) < 2.75).sum() >= n,
       f"a floor {within / H:.2f} of a cell below a face: {told and told[0]} (seed {SEED})")
-_, said = traces("in.nc", components="vx", tmax=0.1, sigma=0.3, delay=1.4)
-claim("a sea floor" not in said, "nothing is told of velocity there")
+told = re.search(r"(\d+) receiver\(s\) of velocity, strain or rotation stand in the water within three cells above a sea floor that lies in a cell, the "
+                 r"first of them channel (\d+) ", said)
+above = np.flatnonzero((CELLS >= -2.25) & (CELLS < 0))                # wherever the face is
+n, first = (int(told[1]), int(told[2])) if told else (0, 0)
+claim(told and -3.25 <= CELLS[first - 1] <= 1 and above.size <= n <= ((CELLS >= -3.25) & (CELLS <= 1)).sum(), f"and of velocity: {told and told[0]}")
+BASE = {k: v for k, v in BASE.items() if k[0] != "m"}             # no tensor
+UP = (0.25, 1.25, 1.75, 3.5)
+with open("near.stations", "w", encoding="ascii") as stations:
+    stations.writelines(f"{i + 1} {x} {TOP - c * H} 0\n" for i, (c, x) in enumerate((c, x) for c in UP for x in (750, 800, 850)))
+with open("near.keymap", "w", encoding="ascii") as keymap:
+    keymap.write("spread near list near.stations\nshot 1 0 600 near\n")
+off = []
+for within in (0.0, 0.5):
+    with open("two.layers", "w", encoding="ascii") as table:
+        table.write(f"0 1500 0 1000\n{TOP + within * H} 2600 1300 2100\n")
+    (vx, p), _ = traces("in.nc", components="p,vx", source="volume", wavelet="ricker", fpeak=0.8, delay=1.6, tmax=3.2)
+    rate, force = np.gradient(vx[1::3], 0.01, axis=1), (p[::3] - p[2::3]) / H / 1000     # of water, which has 1000 kg/m3
+    off.append(np.linalg.norm(rate - force, axis=1) / np.linalg.norm(force, axis=1))
+claim(off[1][:3].max() > 0.8 and max(off[0].max(), off[1][3]) < 0.1, "and so it is: by the slope of pressure, which is right, vx is off by "
+      f"{off[1].round(2)} of it {UP} cells above the face, and {off[0].round(2)} where the floor is on it")
 done()

@@ -203,6 +203,46 @@ off = [np.linalg.norm(a[0] - a[2]) / np.linalg.norm(a[2]) for a in (p, vz)]
 claim(off[0] > 0.3 and off[1] < 0.05, f"and so it is: on the floor p differs by {off[0]:.2f} of it, vz by {off[1]:.4f}")
 silent("geophones there", "lie on a contact", **SEA | {"components": "vx,vz"})
 
+# --- air guns and explosions there ------------------------------------------------------------------------------------------
+
+SEA |= {"components": "p", "source_z": "seafloor", "receiver_z": "level"}
+GUN = "1 source(s) of volume or explosion lie on a contact"
+beside = [(x, y, within(60, 200)) for x, y in at]
+
+
+def gun(z, **source):
+    survey((within(130, 200), within(130, 200), z), *beside)
+    return SEA | source
+
+
+warned("an air gun on the sea floor", GUN, "that of shot record 1", "0.01 m", **gun(0))
+warned("an explosion there", GUN, **gun(0, source="explosion", m0=1e12))
+silent("an air gun 1 cm above", "lie on a contact", **gun(-0.01))
+silent("a force there", "lie on a contact", **gun(0, source="force", fz=1e9))
+sent = []
+for z in (0, -0.01):
+    survey((160, 180, z), *beside)
+    said(**SEA)
+    with netCDF4.Dataset("out.nc") as file:
+        sent.append(file["pressure"][0].filled(np.nan).astype(float))
+off = np.linalg.norm(sent[0] - sent[1], axis=-1) / np.linalg.norm(sent[1], axis=-1)
+claim((off > 0.3).all(), f"and so it is: pressure differs by {off.round(2)} of that which it sends out in the water")
+
+# --- a layer that damps too thin ---------------------------------------------------------------------------------------------
+
+THIN = "less than 0.75 wavelengths of the fastest P wave, of 742.8 m"
+survey((300, 300, 200), (100, 200, 190))
+write(ONE)
+for sponge, word in ((within(20, 550), warned), (560, silent), (0, silent)):
+    word(f"a layer of {sponge} m", THIN, sponge=sponge)
+late = []
+for sponge in (0, 100):
+    said(tmax=1.3, sponge=sponge)
+    with netCDF4.Dataset("out.nc") as file:
+        vz = np.abs(file["vz"][0, 0].filled(np.nan).astype(float))
+    late.append(vz[250:].max() / vz.max())                           # 1 s; the pulse has gone by at 0.7 s
+claim(late[1] > 2 * late[0], f"and so it is: of the largest vz {100 * late[0]:.1f} % are left after 1 s, behind a layer of 100 m {100 * late[1]:.1f} %")
+
 # --- names of sides ---------------------------------------------------------------------------------------------------------
 
 LAST = 7 * 6 * 5
