@@ -221,8 +221,9 @@ contains
     end if
   end subroutine Model3dRow
 
-  !> A window with the media of the cells around the receivers of a shot, and around its source where it is near them: looked up cell
-  !> by cell, those of volumes take several times as long. Without them where the receivers lie far apart, or they cannot be read.
+  !> A window with the media of the cells around the receivers of a shot, and around its source where it is near them: looked up
+  !> cell by cell, those of volumes take several times as long. Without them where the receivers lie far apart, or they cannot be
+  !> read.
   subroutine Model3dAround(earth, job, shot, window, around)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
