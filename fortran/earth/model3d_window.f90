@@ -10,10 +10,11 @@ module model3d_window_m
   use parameters_m, only: job_t
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: box_t, window_t, WindowClip
+  use window_m, only: box_t, window_t, WindowCell, WindowClip, WindowHas
   implicit none
   private
-  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dRow, Model3dFill, Model3dMedia, Model3dCutsFloor
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dRow, Model3dAround, Model3dFill, Model3dMedia
+  public :: Model3dCutsFloor
 
   real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
@@ -61,8 +62,8 @@ contains
         cuts = cuts .or. abs(place - anint(place)) > on_face
       end do
     end associate
-    if (allocated(earth%seabed)) &
-      cuts = any(earth%seabed > 0) .and. Model3dMayMix(job, earth, d) .and. any(d > earth%d*(1 + on_face))
+    if (.not. allocated(earth%seabed)) return
+    if (Model3dMayMix(job, earth, d) .and. any(d > earth%d*(1 + on_face))) cuts = any(earth%seabed > 0)
   end function Model3dCutsFloor
 
   !> Place and size of a shot's window, without its media: whole cells that cover source and receivers and `aperture` beyond,
@@ -205,7 +206,6 @@ contains
     real(sp), allocatable, intent(out) :: row(:, :)         !< (cells, parts)
     integer, intent(out) :: low                             !< number of the first along the axis
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: filled
     type(box_t) :: box
     integer :: n(3)
     n = [window%nx, window%ny, window%nz]
@@ -213,10 +213,43 @@ contains
     low = max(1, c(axis) - before)
     box%low(axis) = low
     box%high(axis) = min(n(axis), c(axis) + after)
-    filled = window
-    call Model3dFill(earth, job, box, filled, error)
-    if (.not. allocated(error)) row = reshape(filled%medium, [box%high(axis) - low + 1, PartsOf(earth)])
+    allocate (row(box%high(axis) - low + 1, PartsOf(earth)))
+    if (WindowHas(window, PartsOf(earth), box)) then
+      row = reshape(window%medium(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), :), shape(row))
+    else
+      call Model3dMedia(earth, job, window, box, row, error)
+    end if
   end subroutine Model3dRow
+
+  !> A window with the media of the cells around the receivers of a shot, and around its source where it is near them: looked up
+  !> cell by cell, those of volumes take several times as long. Without them where the receivers lie far apart, or they cannot be
+  !> read.
+  subroutine Model3dAround(earth, job, shot, window, around)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(window_t), intent(out) :: around
+    integer, parameter :: beside = 2                        ! cells to all sides
+    real(dp), parameter :: each = 200, most = 1.0e6_dp      ! cells a receiver, and in all: more take longer than one by one
+    type(error_t), allocatable :: error
+    type(box_t) :: box, wider
+    integer :: source(3)
+    around = window
+    if (earth%layers%n > 0) return
+    box = box_t(WindowCell(window, [minval(shot%rx), minval(shot%ry), minval(shot%rz)]) - beside, &
+                WindowCell(window, [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)]) + beside)
+    source = WindowCell(window, [shot%sx, shot%sy, shot%sz])
+    wider = box_t(min(box%low, source - beside), max(box%high, source + beside))
+    if (Few(wider)) box = wider
+    if (Few(box)) call Model3dFill(earth, job, WindowClip(window, box), around, error)
+    if (allocated(error) .and. allocated(around%medium)) deallocate (around%medium)
+  contains
+    logical function Few(box)
+      type(box_t), intent(in) :: box
+      Few = product(real(box%high - box%low + 1, dp)) <= min(most, each*size(shot%rx))
+    end function Few
+  end subroutine Model3dAround
 
   !> Gives a window the media of a box of its cells, which are there.
   subroutine Model3dFill(earth, job, box, window, error)

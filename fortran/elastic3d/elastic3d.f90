@@ -16,7 +16,7 @@ module elastic3d_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
-  use model3d_window_m, only: Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
+  use model3d_window_m, only: Model3dAround, Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
@@ -296,15 +296,17 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: around
     real(dp), allocatable :: rigidity(:)
     integer :: n, r
     logical :: told
     select type (scheme)
     type is (scheme3d_t)
-      call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
+      call Model3dAround(self%earth, job, shot, window, around)
+      call Fd3dCheckShot(self%earth, job, scheme, shot, around, rigidity, error)
       if (allocated(error)) return
       if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, self%release)
-      call Fd3dNear(self%earth, job, scheme, shot, window, n, r, error)
+      call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
       if (n > 0 .and. self%near == 0) &
         self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
                        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
@@ -315,11 +317,11 @@ contains
           if (Fd3dOnSource(window, shot, r)) call ToldAdd(self%on_source, shot, r, 1.0_dp, .true.)
         end do
       end if
-      if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, window, told, error)
-      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, window, told, error)
-      if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, window, error)
-      if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, window, error)
-      if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
+      if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, around, told, error)
+      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, around, told, error)
+      if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, around, error)
+      if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
     end select
   end subroutine check_shot
 

@@ -4,7 +4,7 @@ program t691_earth
   use elastic3d_m, only: elastic3d_t
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use model3d_m, only: model3d_t, Model3dRead
-  use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
+  use model3d_window_m, only: Model3dAround, Model3dGrid, Model3dRow, Model3dShape, Model3dWindow
   use error_m, only: error_t, FailFromC
   use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles, fio_var
   use fiodef_m, only: FioDim, FioText
@@ -16,7 +16,7 @@ program t691_earth
   use shot_m, only: shot_t
   use parameter_table_m, only: table_t
   use text_m, only: CString, Str
-  use window_m, only: box_t, window_t, WindowBox, WindowClip, WindowSame
+  use window_m, only: box_t, window_t, WindowBox, WindowCell, WindowClip, WindowSame
   implicit none
   type(elastic3d_t) :: physics
   character, parameter :: nl = new_line('a')
@@ -320,7 +320,39 @@ contains
                'air is air; half air is rock')
     call Claim(abs(earth%vmin - 1500) < 1e-3 .and. abs(earth%vsmin - 1500) < 1e-3 .and. abs(earth%rhomin - 1000) < 1e-3, &
                'the slowest wave is '//Str(earth%vmin)//' m/s: air does not count')
+    call LookedUp()
   end subroutine Mixtures
+
+  !> Cells around receivers, read at once, are those of the window, and so are those that lie beyond and are read one by one.
+  subroutine LookedUp()
+    type(window_t) :: around, bare
+    type(box_t) :: known
+    real(sp), allocatable :: row(:, :), alone(:, :)
+    integer :: c(3), low, low_alone, a, r
+    logical :: same
+    bare = window
+    deallocate (bare%medium)
+    call Model3dAround(earth, job, shot, bare, around)
+    known = WindowBox(around)
+    call Claim(all(known%high - known%low >= [5, 4, 3]) .and. any(known%high < [window%nx, window%ny, window%nz]), &
+               'cells around the receivers are known, not all of the window')
+    same = .true.
+    do r = 1, size(shot%rx)
+      c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
+      do a = 1, 3
+        call Model3dRow(earth, job, around, c, a, 2, 2 + 5*(r - 1), row, low, error)
+        call Model3dRow(earth, job, bare, c, a, 2, 2 + 5*(r - 1), alone, low_alone, error)
+        same = same .and. low == low_alone .and. all(shape(row) == shape(alone))
+        if (same) same = all(abs(row - alone) <= 0) .and. all(abs(row(c(a) - low + 1, :) - window%medium(c(1), c(2), c(3), :)) <= 0)
+      end do
+    end do
+    call ClaimFine(error, 'rows of cells through receivers')
+    call Claim(same, 'are the same whether they were known or not')
+    shot%rx(2) = shot%rx(2) + 1e5
+    call Model3dAround(earth, job, shot, bare, around)
+    call Claim(allocated(around%medium), 'receivers beyond the window are cut off at its end')
+    shot%rx(2) = shot%rx(2) - 1e5
+  end subroutine LookedUp
 
   subroutine Windows()
     logical :: same

@@ -21,9 +21,10 @@ surface or volume of a mesh (OUTPUT.snapN.nc) as VTU for ParaView (.pvd).
   spl-export quake.nc.snap1.nc -o wave.pvd
 
 SEG-Y and SU: where the file holds navigation, as spl-keymap keeps it, X and Y are easting and northing, elevation and depth are
-its heights, offsets its true distances, shot points those of the survey; lines and stations of receivers stand in bytes 233
-and 237. --coordinates model writes the positions of the modelling instead. Coordinates keep 1 cm or better: the scalar
-(bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all of them exactly, else the finest that fits 32 bits.
+its heights, offsets its true distances, shot points those of the survey (in bytes 17-20 whole ones, fractions in bytes 197-202
+of SEG-Y); lines and stations of receivers stand in bytes 233 and 237. --coordinates model writes the positions of the modelling
+instead. Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all of them
+exactly, else the finest that fits 32 bits.
 Receiver group elevation is negative below the sea surface, source depth positive. Offset is signed, in whole metres,
 without navigation as modelled: in 2D along x. Y has the sign of a map, where
 +Y lies to the left of +X: it is -y of a key-map whose y is positive to the right of +x, as spl-keymap makes them and
@@ -268,9 +269,13 @@ def scalar(values, what):
 
 
 def parts_of(numbers, what):
-    """Parts in which headers count numbers of a survey, NaN where not known: 1, or 100 where some are no whole ones."""
+    """Parts in which headers count numbers of a survey, NaN where not known: the first of 1, 100, 10000 that keeps all of them,
+    else the finest that fits."""
     known = numbers[np.isfinite(numbers)]
-    parts = 1 if np.all(known == np.rint(known)) else 100
+    kept = [p for p in (1, 100, 10000) if np.allclose(known * p, np.rint(known * p), rtol=1e-12, atol=1e-6)]
+    parts = kept[0] if kept else 10000
+    if parts == 10000 and np.any(np.abs(known) * parts > segyheader.LIMIT[4]):
+        parts = 100
     if np.any(np.abs(known) * parts > segyheader.LIMIT[4]):
         cli.fail(f'{what} {known[np.argmax(np.abs(known))]:.12g} does not fit the trace header, which holds up to '
                  f'{segyheader.LIMIT[4] // parts}; take --coordinates model, or renumber in the key-map')

@@ -41,6 +41,8 @@ def read_geometry(path, options):
     notes = [
         f'{counted(layout.traces, "trace")} of {counted(layout.ns, "sample")} at {layout.dt or int(h["dt"][0]) & 0xffff} us'
     ] + list(layout.notes)
+    if is_su(path, options.kind) and not any(name == 'point' for name, _, _ in options.positions):
+        h['point'] = np.zeros_like(h['point'])  # other matters stand there
     metre = _metre(layout, options.unit, notes)
     h = _drop_other_kinds(h, notes)
     numbers = np.arange(1, len(h['kind']) + 1) if 'trace' not in h else h['trace']
@@ -208,6 +210,7 @@ def _shots(path, h, place, numbers, options, notes):
     order = np.lexsort((numbers, channel, records))
     if np.any(np.diff(order) < 0):
         notes.append('traces are not sorted by record and channel: sorted')
+    points = _points(h)
     starts = np.flatnonzero(np.r_[True, np.diff(records[order]) != 0])
     shots = []
     for part in np.split(order, starts[1:]):
@@ -224,11 +227,17 @@ def _shots(path, h, place, numbers, options, notes):
                 place['gx'][part],
                 place['gy'][part],
                 place['gz'][part],
-                point=_point(h['source_point'][part]),
+                point=_point(points[part]),
             )
         )
     faults.tell()
     return shots
+
+
+def _points(h):
+    """Shot points of traces: of bytes 17-20, with the fractions that bytes 197-202 have of the same points."""
+    exact = scaled(h['point'], h['scalpt'])
+    return np.where(np.abs(exact - h['source_point']) < 1, exact, h['source_point'])
 
 
 def _point(points):

@@ -31,6 +31,8 @@ FIELDS = {  # name: (first byte, bytes)
     'units': (89, 2),
     'ns': (115, 2),
     'dt': (117, 2),
+    'point': (197, 4),
+    'scalpt': (201, 2),
 }
 
 
