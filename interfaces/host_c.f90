@@ -76,8 +76,8 @@ module host_c
       implicit none
     end subroutine host_catch_signals
 
-    !> Standard input, output and error that are closed become /dev/null: else the next files opened, or what MPI talks through, would
-    !> have their numbers and get what is printed.
+    !> Standard input, output and error that are closed become /dev/null: else the next files opened, or what MPI talks through,
+    !> would have their numbers and get what is printed.
     subroutine host_standard_files() bind(c)
       implicit none
     end subroutine host_standard_files
