@@ -6,6 +6,7 @@ module host_c
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
   public :: host_catch_signals, host_signal, host_terms, host_terminator, host_folder, host_program
   public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
+  public :: host_standard_files, host_outlive_readers, host_print
 
   interface
     !> Cores this process may run on.
@@ -74,6 +75,25 @@ module host_c
     subroutine host_catch_signals() bind(c)
       implicit none
     end subroutine host_catch_signals
+
+    !> Standard input, output and error that are closed become /dev/null: else the next files opened, or what MPI talks through,
+    !> would have their numbers and get what is printed.
+    subroutine host_standard_files() bind(c)
+      implicit none
+    end subroutine host_standard_files
+
+    !> From now on the end of who reads what this process prints does not end the process.
+    subroutine host_outlive_readers() bind(c)
+      implicit none
+    end subroutine host_outlive_readers
+
+    !> Prints `text(n)` to standard output. Fails where not all of it could be written.
+    integer(c_int) function host_print(n, text) bind(c)
+      import :: c_char, c_int, c_long
+      implicit none
+      integer(c_long), value :: n
+      character(kind=c_char), intent(in) :: text(n)
+    end function host_print
 
     !> The number of the signal that came, 0 if none did.
     integer(c_int) function host_signal() bind(c)

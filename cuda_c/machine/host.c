@@ -1,5 +1,7 @@
 /* The machine under a rank: see interfaces/host_c.f90. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "err.h"
 #include "iface.h"
 
 static volatile sig_atomic_t caught, terms, terminator;
@@ -29,6 +32,28 @@ void host_catch_signals(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);
+}
+
+void host_standard_files(void) {
+    int fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = dup(fd);
+    if (fd >= 0)
+        close(fd);
+}
+
+void host_outlive_readers(void) { signal(SIGPIPE, SIG_IGN); }
+
+int host_print(long n, const char *text) {
+    while (n > 0) {
+        ssize_t written = write(STDOUT_FILENO, text, (size_t)n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        REQUIRE(written >= 0, "cannot write to standard output: %s", strerror(errno));
+        text += written;
+        n -= written;
+    }
+    return 0;
 }
 
 int host_signal(void) { return caught; }

@@ -1,14 +1,18 @@
 !> The one printer. Log lines and progress go to stderr, what a user asked to see goes to stdout.
 module log_m
-  use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use error_m, only: error_t, FailFromC
+  use host_c, only: host_print
+  use iso_c_binding, only: c_long
   use text_m, only: NextLine
   implicit none
   private
-  public :: LogInfo, LogWarn, LogError, LogLines, LogProgress, LogPrint, LogFile, LogKeep
+  public :: LogInfo, LogWarn, LogError, LogLines, LogProgress, LogPrint, LogPrinted, LogFile, LogKeep
 
   integer, parameter :: none = -1    !< no unit: newunit= gives negative numbers, but never this one
   integer :: file_unit = none        !< unit of a log file beside the data
   integer :: live_length = 0         !< length of the live line on the terminal, 0 = none
+  type(error_t), allocatable :: unprinted   !< why output that was asked for is not whole
 
 contains
 
@@ -66,8 +70,14 @@ contains
   !> Output that was asked for (help, plan, status): stdout, never the log.
   subroutine LogPrint(message)
     character(*), intent(in) :: message
-    write (output_unit, '(a)') message
+    if (.not. allocated(unprinted)) call FailFromC(host_print(len(message) + 1_c_long, message//new_line('a')), unprinted)
   end subroutine LogPrint
+
+  !> Fails where some of the output that was asked for could not be written.
+  subroutine LogPrinted(error)
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(unprinted) .and. .not. allocated(error)) call move_alloc(unprinted, error)
+  end subroutine LogPrinted
 
   !> One line of progress: rewritten in place when `live`, else an ordinary line.
   subroutine LogProgress(message, live)

@@ -2,11 +2,11 @@
 module spl_m
   use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use host_c, only: host_alarm, host_keep_memory, posix_exit
+  use host_c, only: host_alarm, host_keep_memory, host_outlive_readers, host_standard_files, posix_exit
   use peers_m, only: PeersAwait, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
-  use log_m, only: LogError, LogPrint, LogWarn
+  use log_m, only: LogError, LogPrint, LogPrinted, LogWarn
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
@@ -47,6 +47,7 @@ contains
     integer :: action, exit_status
     logical :: broken, all_here, json
     call PhysicsIntroduce(physics)
+    call host_standard_files()
     call host_keep_memory()
     if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
     call RolesMeet()
@@ -57,6 +58,7 @@ contains
     settings = ''
     if (role%master) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
     call BroadcastInteger(role%world, action)
+    if (action == DO_RUN) call host_outlive_readers()
     if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
       call PhysicsTable(physics, table)
@@ -81,6 +83,7 @@ contains
       if (role%master .and. action == DO_OWN) call OwnVerb(physics, job, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
     end if
+    if (role%master) call LogPrinted(error)
     if (allocated(error)) then
       exit_status = 1
       if (role%master) call LogError(error%message)
@@ -116,6 +119,7 @@ contains
     action = QUIT
     call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
     if (.not. allocated(error)) call StatusPrint(job, json, error)
+    call LogPrinted(error)
     if (allocated(error)) call LogError(error%message)
     stop merge(1, 0, allocated(error)), quiet=.true.
   end subroutine StatusAlone

@@ -204,6 +204,8 @@ contains
     type(table_t), intent(inout) :: t
     character(*), parameter :: without = 'made without CUDA (no nvcc, or GPU=0 or DEBUG=1): install the CUDA toolkit where it '// &
                                'is missing, and run make without GPU=0 and DEBUG=1, or '
+    character(32), allocatable :: of_gpus(:)
+    integer :: i
     if (.not. t%sound('variant,gpn')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was '//without//'choose auto, fortran or cpu')
@@ -214,10 +216,12 @@ contains
     else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
     end if
-    if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
-    if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
-    if (job%shots_per_gpu > 0 .and. t%given('shots_per_gpu')) &
-      call t%blame('shots_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
+    if (job%gpn > 0) return
+    allocate (of_gpus, source=SplitList('ranks_per_gpu,shots_per_gpu,on_gpu_error,gpu_memory,sum,resident'))
+    do i = 1, size(of_gpus)
+      if (t%changed(trim(of_gpus(i))) .and. t%sound(trim(of_gpus(i)))) &
+        call t%blame(trim(of_gpus(i)), 'has no effect without GPUs: give gpn=1 or more too')
+    end do
   end subroutine CheckVariant
 
   !> True of a list joined by commas that holds a word.
@@ -271,6 +275,7 @@ contains
     if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
     if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%changed('mtbf')) &
       call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
+    if (t%sound('group,halo') .and. job%group == 1) call t%idle('halo', 'each shot has one rank: leave it out, or give group too')
   end subroutine CheckCluster
 
   ! --- files ----------------------------------------------------------------------------------------------------------
