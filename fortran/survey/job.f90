@@ -217,7 +217,7 @@ contains
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
     end if
     if (job%gpn > 0) return
-    allocate (of_gpus, source=SplitList('ranks_per_gpu,shots_per_gpu,on_gpu_error,gpu_memory,sum,resident'))
+    allocate (of_gpus, source=SplitList('ranks_per_gpu,shots_per_gpu,sum,resident'))
     do i = 1, size(of_gpus)
       if (t%changed(trim(of_gpus(i))) .and. t%sound(trim(of_gpus(i)))) &
         call t%blame(trim(of_gpus(i)), 'has no effect without GPUs: give gpn=1 or more too')

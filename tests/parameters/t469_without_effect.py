@@ -8,9 +8,9 @@ import launch
 from check import claim, done
 
 PROGRAMS = Path(os.environ["B"]) / "bin"
-GPUS = {"SplFd2dmod": "on_gpu_error=retire ranks_per_gpu=2 shots_per_gpu=3",
-        "SplFd3dmod": "on_gpu_error=retire ranks_per_gpu=2 shots_per_gpu=3",
-        "SplSemmod": "on_gpu_error=retire ranks_per_gpu=2 shots_per_gpu=3 gpu_memory=4 sum=colour resident=fields"}
+GPUS = {"SplFd2dmod": "ranks_per_gpu=2 shots_per_gpu=3",
+        "SplFd3dmod": "ranks_per_gpu=2 shots_per_gpu=3",
+        "SplSemmod": "ranks_per_gpu=2 shots_per_gpu=3 sum=colour resident=fields"}
 
 
 def said(program, *words):
@@ -23,6 +23,8 @@ for program, words in GPUS.items():
     missing = [w for w in words.split() if f"{w.partition('=')[0]} = {w.partition('=')[2]}" not in text]
     claim(not missing and text.count("has no effect without GPUs") == len(words.split()),
           f"{program} {words}: refused {text.count('has no effect without GPUs')} times, must be {len(words.split())}; not named: {missing}")
+    at_need = {"SplSemmod": ["on_gpu_error=retire", "gpu_memory=4"]}.get(program, ["on_gpu_error=retire"])
+    claim("no effect" not in said(program, *at_need), f"{program} {at_need}: what holds at need only may stand in any deck")
     halo = "has no effect: each shot has one rank"
     if program != "SplFd2dmod":
         claim(halo in said(program, "halo=mpi") and halo not in said(program, "halo=mpi", "group=2")

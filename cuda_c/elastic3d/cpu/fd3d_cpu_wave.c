@@ -80,8 +80,8 @@ static void keep(const wave *w, int it, sweep_piece p) {
  * 2026-11-26 and 28. */
 typedef struct ahead {
     const cpu3_grid *g;
-    int half, halves; /* at work; of the block */
-    int planes;       /* of a step downwards */
+    int half, halves;                                  /* at work; of the block */
+    int planes;                                        /* of a step downwards */
     const float *from[FD3D_FIELDS + 3 + 2 + STRESSES]; /* arrays, at the first plane */
     int arrays, early; /* arrays; of which velocities of the first half step are the first to read these */
 } ahead;
@@ -202,14 +202,15 @@ static int gives_up_much(const sweep *w, int T) {
     return part > 0.125;
 }
 
-/* Up to three steps, fewer where the rows in use of a tile of 6 L rows would not fit. Planes one by one: then rows of one
- * array follow each other in memory, as prefetchers like it. Half-length 2, 160^3, sponge, Mcell/s and second of
+/* Up to three steps, fewer where the rows in use of a tile of 6 L rows would not fit. Planes one by one: then rows of
+ * one array follow each other in memory, as prefetchers like it. Half-length 2, 160^3, sponge, Mcell/s and second of
  * processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227; 2026-11-21. Two
- * threads of Zen 3 at (1,.), (2,.), (3,.), each with the rows that fit, Mcell/s beside other work: 256^3, sponge 99, 146,
- * 164, PML 57, 114, 111; 160^3, sponge (2,47,1) 126, (3,26,1) 147, PML 63, 89; four steps were slower; 2026-11-28.
+ * threads of Zen 3 at (1,.), (2,.), (3,.), each with the rows that fit, Mcell/s beside other work: 256^3, sponge 99,
+ * 146, 164, PML 57, 114, 111; 160^3, sponge (2,47,1) 126, (3,26,1) 147, PML 63, 89; four steps were slower; 2026-11-28.
  *
  * Where the L3 cache is far the L2 cache of a core is to hold them: AVX-512 of Sapphire Rapids, (2,54,1) 187,
- * (2,15,1) 245, (3,12,1) 248, (4,12,1) 236; 2026-11-26. By this count half of what a tile has in use is counted twice. */
+ * (2,15,1) 245, (3,12,1) 248, (4,12,1) 236; 2026-11-26. By this count half of what a tile has in use is counted twice.
+ */
 static void choose_tiles(sweep *w) {
     const cpu3_own *o = w->h->own;
     const int *tile = o->frame.tile, least_rows = 6 * o->grid.L, far = cpu_level3_is_far();
