@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """Shot points with fractions come through key-map, modelling, SEG-Y and SU and back as finely as headers hold them."""
 import os
-import sys
 from pathlib import Path
 
 import segyio
 
-sys.path[:0] = [os.path.join(os.environ['ROOT'], 'tests', 'survey')]
-from check import claim, done  # noqa: E402
-from toolrun import Tool  # noqa: E402
-import minisurvey  # noqa: E402
-from spltools.geometry import keymap  # noqa: E402
-import spltools as spl  # noqa: E402
+from check import claim, done
+from toolrun import Tool
+import minisurvey
+from spltools.geometry import keymap
+import spltools as spl
 
 F = segyio.TraceField
 os.environ['SPL_BIN'] = os.path.join(os.environ['B'], 'bin')
