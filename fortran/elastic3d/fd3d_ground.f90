@@ -63,16 +63,20 @@ contains
   end function GroundNear
 
   !> The medium of a point at x, in cells of the subdomain (cell i from i-1 to i): on a face rock before fluid before air; within a
-  !> cell of the ground not air.
+  !> cell of the ground not air. Parts of a derivative may be beyond a periodic side or above a free surface: the medium there
+  !> is that of the other end or of the surface.
   pure integer function GroundHome(grid, rho, mu, x) result(home)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
     real(dp), intent(in) :: x(3)
+    real(dp) :: place(3)
     integer :: i, j, k, wide, lo(3), hi(3)
     home = air
+    place = max(0.0_dp, x)
+    where (grid%side([1, 3, 5]) == side_periodic) place = modulo(x, real(grid%n, dp))
     do wide = 0, 1
-      lo = max(0, floor(x - on_face) + 1 - wide)
-      hi = min(grid%n + 1, floor(x + on_face) + 1 + wide)
+      lo = max(0, floor(place - on_face) + 1 - wide)
+      hi = min(grid%n + 1, floor(place + on_face) + 1 + wide)
       do k = lo(3), hi(3)
         do j = lo(2), hi(2)
           do i = lo(1), hi(1)
