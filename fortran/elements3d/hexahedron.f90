@@ -255,18 +255,23 @@ contains
   pure subroutine HexNearest(corner, x, xi, away)
     real(dp), intent(in) :: corner(:, :), x(3)
     real(dp), intent(out) :: xi(3), away
-    real(dp) :: there(3), distance
+    real(dp) :: at(3, in_element), from(3, size(corner, 2) + 6), distance
     logical :: found
-    integer :: a
-    xi = 0
+    integer :: a, n, p
+    n = size(corner, 2)
+    from(:, :n) = 0.8_dp*hex_node(:, :n)                  ! from one alone a place that is nearest on one side only may be found
+    call HexPoints(corner, at)
+    do a = 1, 6                                           ! a curved side may come near twice
+      p = hex_side_point(minloc(sum((at(:, hex_side_point(:, a)) - spread(x, 2, on_face))**2, 1), 1), a) - 1
+      from(:, n + a) = gll_x([modulo(p, along), modulo(p/along, along), p/along**2] + 1)
+    end do
     away = huge(away)
-    do a = 1, size(corner, 2)                             ! from one alone a place that is nearest on one side only may be found
-      there = 0.8_dp*hex_node(:, a)
-      call Descend(corner, x, 1.0_dp, there, found)
-      distance = norm2(HexAt(corner, there) - x)
+    do a = 1, size(from, 2)
+      call Descend(corner, x, 1.0_dp, from(:, a), found)
+      distance = norm2(HexAt(corner, from(:, a)) - x)
       if (distance >= away) cycle
       away = distance
-      xi = there
+      xi = from(:, a)
     end do
   end subroutine HexNearest
 

@@ -1,6 +1,6 @@
 !> Meshes for tests: boxes of distorted hexahedra, their nodes and elements renumbered and turned at random.
 module mesh_case_m
-  use check_m, only: Seed
+  use check_m, only: GivenSeed, Seed
   use hexahedron_m, only: hex_node
   use kinds_m, only: dp
   use mesh_m, only: mesh_t
@@ -10,16 +10,13 @@ module mesh_case_m
 
 contains
 
-  !> Begins random numbers with the test's first argument, else with the clock; tell the result in the claims.
+  !> Begins random numbers with the test's first argument, else with SEED or the clock; tell the result in the claims.
   integer function AnySeed()
     character(20) :: word
     integer :: io
     call get_command_argument(1, word)
     read (word, *, iostat=io) AnySeed
-    if (io /= 0) then
-      call system_clock(AnySeed)
-      AnySeed = modulo(AnySeed, 1000000)
-    end if
+    if (io /= 0) AnySeed = GivenSeed()
     call Seed(AnySeed)
   end function AnySeed
 
