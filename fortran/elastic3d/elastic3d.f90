@@ -23,6 +23,7 @@ module elastic3d_m
   use physics_m, only: physics_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeSpacing, SchemeWarn
+  use shallow_water_m, only: ShallowWater, ShallowWaterSay
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault
@@ -50,6 +51,7 @@ module elastic3d_m
     type(floor_sources_t) :: below_floor      !< and sources of moment right below water
     type(told_receivers_t) :: over_floor(2)   !< and those of pressure and of motion right above a sea floor in a cell
     type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
+    type(told_receivers_t) :: in_shallows     !< and those in or right below shallow water
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -201,6 +203,7 @@ contains
     self%beside = beside_t()
     self%over_floor = told_receivers_t()
     self%in_water = told_receivers_t()
+    self%in_shallows = told_receivers_t()
     self%below_floor = floor_sources_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
@@ -320,6 +323,7 @@ contains
       if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, around, told, error)
       if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, around, told, error)
       if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call ShallowWater(self%in_shallows, self%earth, job, scheme, shot)
       if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, around, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
     end select
@@ -392,6 +396,7 @@ contains
       call FloorSourcesSay(self%below_floor, scheme)
       call FloorReceiversSay(self%over_floor, scheme)
       call WaterReceiversSay(self%in_water, scheme)
+      call ShallowWaterSay(self%in_shallows, scheme)
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)
