@@ -6,7 +6,7 @@ module files_c
   public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
   public :: file_cut, file_numbered, file_token, file_halves_remove
-  public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
+  public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked, append_others
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
   interface
@@ -159,6 +159,14 @@ module files_c
       implicit none
       type(c_ptr), value :: handle
     end subroutine append_close
+
+    !> 1 if others have appended text with this word since the file was opened; 0 if not, or if that cannot be told.
+    integer(c_int) function append_others(handle, word) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: word(*)
+    end function append_others
 
     !> 1 if some process has the file open by append_open, 0 if none, -1 if that cannot be told.
     integer(c_int) function append_locked(path) bind(c)

@@ -308,7 +308,8 @@ int file_read_floats(const char *path, long offset, long n, int width, int swap,
 
 struct append {
     int fd;
-    int named; /* numbers of files mean something on this file system */
+    int named;   /* numbers of files mean something on this file system */
+    long length; /* bytes that it has by what was written here; -1: not known */
     char path[];
 };
 
@@ -321,6 +322,11 @@ static int lock_patiently(int fd) {
         nanosleep(&nap, NULL);
     }
     return 0;
+}
+
+static long length_of(int fd) {
+    struct stat st;
+    return fstat(fd, &st) ? -1 : st.st_size;
 }
 
 void *append_open(const char *path) {
@@ -337,6 +343,7 @@ void *append_open(const char *path) {
         err_set("'%s' is in use by another run: wait for it, or choose another output", path);
     } else if (!is_new || !folder_sync(path)) {
         a->named = !file_same(path, a->fd);
+        a->length = length_of(a->fd);
         return a;
     }
     append_close(a);
@@ -354,8 +361,7 @@ int file_same(const char *path, int fd) {
 int append_write(void *handle, const char *bytes, long n, int sync) {
     struct append *a = handle;
     REQUIRE(a, "the file to append to is not open");
-    struct stat st;
-    long length = fstat(a->fd, &st) ? -1 : st.st_size;
+    const long length = length_of(a->fd);
     ssize_t put;
     do
         put = write(a->fd, bytes, n);
@@ -368,9 +374,30 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
         /* half a line must not stay, a later line would be glued to it; nor one that is perhaps not on the disk: after
          * a failed sync the system takes its pages for written, and only writing them again brings them there */
         int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
+        a->length = length_of(a->fd);
         FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }
+    if (length >= 0 && length == a->length)
+        a->length += n;
     return sync && a->named ? file_same(a->path, a->fd) : 0;
+}
+
+int append_others(void *handle, const char *word) {
+    struct append *a = handle;
+    if (!a || a->length < 0)
+        return 0;
+    const long length = length_of(a->fd), n = length - a->length;
+    char *text = n > 0 ? malloc((size_t)n + 1) : NULL;
+    if (!text)
+        return 0;
+    int fd = open(a->path, O_RDONLY | O_CLOEXEC); /* the other one is for appending only */
+    const ssize_t got = fd < 0 ? -1 : pread(fd, text, (size_t)n, a->length);
+    text[got < 0 ? 0 : got] = 0;
+    const int found = strstr(text, word) != NULL;
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    return found;
 }
 
 void append_reserve(void *handle, long bytes) {
@@ -384,6 +411,7 @@ int append_truncate(void *handle, long bytes) {
     struct append *a = handle;
     REQUIRE(a, "the file to cut is not open");
     REQUIRE(ftruncate(a->fd, bytes) == 0, "cannot cut '%s' to %ld bytes: %s", a->path, bytes, strerror(errno));
+    a->length = bytes;
     REQUIRE(fsync(a->fd) == 0, "cannot force '%s' onto the disk: %s", a->path, strerror(errno));
     return 0;
 }

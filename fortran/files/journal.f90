@@ -6,7 +6,7 @@
 !> journal_replay.f90, the journal of a survey that has grown is made in journal_grown.f90.
 module journal_m
   use error_m, only: error_t, Fail, FailFromC
-  use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
+  use files_c, only: append_close, append_locked, append_open, append_others, append_reserve, append_truncate, append_write
   use files_m, only: ClockSeconds, ClockText, FileHead, FileText
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use journal_line_m, only: event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
@@ -16,7 +16,7 @@ module journal_m
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
-  public :: JournalHold, JournalRelease, JournalGrown, JournalHead, JournalHost, JournalNote
+  public :: JournalHold, JournalRelease, JournalGrown, JournalHead, JournalHost, JournalNote, JournalTaken
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
@@ -369,6 +369,13 @@ contains
     if (allocated(error)) return
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutText
+
+  !> True if another run has written to the journal since this one opened it.
+  logical function JournalTaken(journal) result(taken)
+    type(journal_t), intent(in) :: journal
+    taken = .false.
+    if (c_associated(journal%handle)) taken = append_others(journal%handle, CString(' start 0 ')) == 1
+  end function JournalTaken
 
   ! --- what is known -------------------------------------------------------------------------------------------------
 

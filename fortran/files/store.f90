@@ -20,7 +20,7 @@ module store_m
   implicit none
   private
   public :: store_t, StoreOpen, StorePut, StoreCommit, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath
-  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed, StoreTell, StoreLockPath, StoreStopPath
+  public :: StoreVerify, StoreVerified, StoreReopen, StoreOthersDone, StoreResumed, StoreTell, StoreLockPath, StoreStopPath
 
   type :: store_t
     type(fio_t) :: fio
@@ -114,7 +114,12 @@ module store_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine StoreResumed
 
-    !> Fails once another run has the lock: then nothing may be written any more.
+    !> True where another run has taken the output over and done all shots: states that this one's workers still keep serve nobody.
+    module logical function StoreOthersDone(store) result(done)
+      type(store_t), intent(in) :: store
+    end function StoreOthersDone
+
+    !> Fails once another run has the lock, or had it: then nothing may be written any more.
     module subroutine CheckOurs(store, error)
       type(store_t), intent(inout) :: store
       type(error_t), allocatable, intent(inout) :: error
@@ -199,6 +204,7 @@ contains
     integer, intent(in) :: slot, worker
     character(*), intent(in) :: host, why
     type(error_t), allocatable, intent(inout) :: error
+    call CheckOurs(store, error)
     call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
   end subroutine StoreBack
 
@@ -216,6 +222,7 @@ contains
     character(*), intent(in) :: ended
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: ignored
+    call CheckOurs(store, ignored)
     if (store%broken .and. .not. store%taken) call StoreReopen(store, ignored)   ! there may be room for this line again
     if (.not. store%taken) call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, ended, error)
     call FioClose(store%fio, error)

@@ -3,7 +3,7 @@
 submodule(store_m) store_reopen
   use files_m, only: FileExists
   use fio_m, only: FioOpen
-  use journal_m, only: journal_done, JournalOpen
+  use journal_m, only: journal_done, JournalOpen, JournalRead, JournalTaken
   use lock_m, only: LockLost
   use text_m, only: Str
   implicit none
@@ -63,9 +63,19 @@ contains
     store%next = FirstUnread(store)
   end procedure StoreResumed
 
+  module procedure StoreOthersDone
+    type(journal_t) :: journal
+    type(error_t), allocatable :: error
+    done = .false.
+    if (.not. store%taken) return
+    call JournalRead(journal, StoreJournalPath(store%path), error)
+    if (.not. allocated(error)) done = journal%done == journal%n .and. .not. journal%open
+  end procedure StoreOthersDone
+
   module procedure CheckOurs
     if (allocated(error)) return
     if (.not. store%taken) store%taken = LockLost(store%lock)
+    if (.not. store%taken) store%taken = JournalTaken(store%journal)      ! by one that has ended since: its lock is gone, too
     if (store%taken) call Fail(error, "another run has taken '"//store%path//"' over, as this one had long not been heard of: "// &
                                'this one writes nothing more')
     store%broken = store%broken .or. store%taken

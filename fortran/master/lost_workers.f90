@@ -28,21 +28,21 @@ contains
 
   !> Takes back the shots of a worker that is dead, or was silent for too long: they are dealt again, or parked where they may kill
   !> workers. `innocent`: no shot is to blame, as the worker was asked to go and did not, or is not needed any more.
-  subroutine LossesTake(losses, scheduler, store, progress, quarantine, worker, why, innocent, now, error)
+  subroutine LossesTake(losses, scheduler, store, progress, quarantine, worker, host, why, innocent, now, error)
     type(losses_t), intent(inout) :: losses
     type(scheduler_t), intent(inout) :: scheduler
     type(store_t), intent(inout) :: store
     type(progress_t), intent(inout) :: progress
     type(quarantine_t), intent(inout) :: quarantine
     integer, intent(in) :: worker
+    character(*), intent(in) :: host          !< where it was lost
     character(*), intent(in) :: why           !< 'was not heard of for 12 s and is taken for lost'
     logical, intent(in) :: innocent
     real(dp), intent(in) :: now
     type(error_t), allocatable, intent(inout) :: error
     type(loss_t), allocatable :: new(:)
-    character(:), allocatable :: host, list
+    character(:), allocatable :: list
     integer :: i
-    host = progress%host(worker)
     do i = 1, size(scheduler%dealt)
       if (scheduler%dealt(i)%worker == worker) call ProgressLost(progress, worker, store%fio%record(scheduler%dealt(i)%slot))
     end do

@@ -45,6 +45,7 @@ contains
     logical, intent(in) :: quiet                !< no progress and no summary
     integer :: w
     master%peers = role%peers
+    if (allocated(role%hosts)) master%hosts = role%hosts
     master%survey => survey
     master%store => store
     master%grace = survey%job%grace

@@ -92,6 +92,7 @@ contains
       call LogError(Str(master%scheduler%parked)//' shot(s) parked, lost too often (retries = '//Str(master%survey%job%retries)// &
                     '); record'//list//'; causes stand above and in the journal; run again to try them anew')
     end if
+    if (master%store%taken) return                ! what is left is known to the other run
     if (master%scheduler%left > 0) call LogInfo(Str(master%scheduler%left)//' shot(s) left; run the same command again to continue')
   end subroutine MasterFinish
 

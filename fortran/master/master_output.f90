@@ -17,6 +17,7 @@ module master_output_m
   use store_m, only: StoreCommit, StorePark, StorePut, StoreReopen, StoreResumed, StoreTell, StoreVerified, StoreVerify
   use text_m, only: Str
   use progress_m, only: ProgressAgain, ProgressUndone
+  use workers_m, only: WorkersLeaves
   implicit none
   private
   public :: MasterPut, MasterCommit, MasterVerdict
@@ -134,11 +135,16 @@ contains
   subroutine GiveUp(self, why)
     class(master_t), intent(inout) :: self
     character(*), intent(in) :: why
-    if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt, run again to resume')
+    if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt'//trim(merge('                     ', &
+                                                                                        ', run again to resume', self%store%taken)))
     self%pause%given_up = .true.
     self%pause%on = .false.
     call StoreTell(self%store, .false.)
     call MasterStops(self, cause_disk, why)
+    if (.not. self%store%taken .or. self%stopped >= 0) return
+    self%stopped = host_seconds()                ! what is in flight is the other run's: it is given up at once
+    self%grace = 0
+    call WorkersLeaves(self%workers, self%stopped)
   end subroutine GiveUp
 
   !> Dealing has ended because the files could not be written. Now a gather is here: tries them once more.

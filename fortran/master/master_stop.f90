@@ -172,7 +172,7 @@ contains
                       error)
     if (allocated(error)) call MasterOutputFails(self, error)
     reply%kind = MSG_DROP
-    reply%n(1:3) = [self%survey%keymap%record(slot), slot, 1]
+    reply%n(1:3) = [self%survey%keymap%record(slot), slot, merge(2, 1, self%store%taken)]   ! another run needs no state of it
   end subroutine MasterEndGrace
 
 end module master_stop_m

@@ -33,6 +33,7 @@ module master_type_m
     type(borrower_t) :: borrower                !< memory of workers in which it reads traces
     integer, allocatable :: waiting(:)          !< ranks and workers whose READY is not answered yet
     integer, allocatable :: rank(:)             !< the rank that speaks for a worker, (workers)
+    character(64), allocatable :: hosts(:)      !< of ranks 0, 1, ..., where they are known
     real(dp) :: dealt_at = 0, deal_time = 0     !< when those that wait were last dealt to, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< pause of the dealing, while the files cannot be written

@@ -112,7 +112,7 @@ contains
       if (worker == 0) cycle
       if (.not. self%workers%lost(worker)) &
         call Lose(self, link, worker, 'is dead: process '//Str(self%workers%pid(rank))//' of rank '//Str(rank)//' has ended', &
-                  self%stopped >= 0)
+                  self%stopped >= 0, rank)
       ranks = WorkersRanks(self%workers, worker)
       do i = 1, size(ranks)
         message = message_t(kind=MSG_END)
@@ -141,13 +141,15 @@ contains
     if (LinkAwaits(link, self%rank(worker))) seconds = huge(seconds)
   end function ShotSeconds
 
-  subroutine Lose(self, link, worker, why, innocent)
+  subroutine Lose(self, link, worker, why, innocent, dead)
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     integer, intent(in) :: worker
     character(*), intent(in) :: why
     logical, intent(in) :: innocent
+    integer, intent(in), optional :: dead     !< the rank to blame, where it is known: a group may be on several nodes
     type(error_t), allocatable :: error
+    character(:), allocatable :: host
     logical :: waits(size(self%waiting)/2)
     integer :: i
     self%workers%lost(worker) = .true.
@@ -158,7 +160,9 @@ contains
     self%workers%unanswered(worker) = count(waits)
     self%waiting = pack(self%waiting, [(.not. waits((i + 1)/2), i=1, size(self%waiting))])
     if (self%workers%gone(worker)) return
-    call LossesTake(self%losses, self%scheduler, self%store, self%progress, self%quarantine, worker, why, innocent, &
+    host = self%progress%host(worker)
+    if (present(dead) .and. allocated(self%hosts)) host = trim(self%hosts(dead + 1))
+    call LossesTake(self%losses, self%scheduler, self%store, self%progress, self%quarantine, worker, host, why, innocent, &
                     host_seconds(), error)
     if (allocated(error)) call MasterOutputFails(self, error)
   end subroutine Lose

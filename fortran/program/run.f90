@@ -23,7 +23,7 @@ module run_m
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
   use scheme_exchange_m, only: PREPARING, SchemeReceive, SchemeSend
-  use store_m, only: store_t, StoreClose, StoreOpen, StoreStopPath
+  use store_m, only: store_t, StoreClose, StoreOpen, StoreOthersDone, StoreStopPath
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
   use gather_header_m, only: gather_header_t
   use group_size_m, only: GroupAdvise, GroupSize
@@ -77,7 +77,9 @@ contains
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, options%checkpoint, ok)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, job%overwrite)   ! else they may be another's
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
-    if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
+    if (.not. role%master) return
+    ok = StoreOthersDone(store)
+    if (ok .or. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
 
   !> Rank 0 checks what the job needs, opens its output and tells what will be done. `why`: of the ranks that share a shot; `start`

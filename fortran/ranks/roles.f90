@@ -45,6 +45,7 @@ module roles_m
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
     type(peers_t) :: peers                    !< the other ranks on this machine
+    character(64), allocatable :: hosts(:)    !< of ranks 0, 1, ..., on rank 0, once it has the map
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(places_t) :: places                  !< devices and memory of all ranks, where the size of groups is still to be found
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
@@ -419,6 +420,7 @@ contains
                              all_words(r)(65:), all_numbers(4, r))
     end do
     role%map = RankMap(info)
+    role%hosts = [info%host]
     role%warnings = Lines(Lines(RankWarnings(info, gpn), RanksSpared(role%groups)), RanksIdle(role%groups))
   end subroutine MakeMap
 

@@ -197,7 +197,7 @@ contains
       call LenderAnswered(worker%lender, message)
     case (MSG_DROP)
       if (message%n(3) == 1) call StateKeepLast(worker, int(message%n(1)))
-      call DropReceive(worker, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
+      call DropReceive(worker, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) >= 1))
     case (MSG_END)
       worker%job_over = .true.
       call HeartbeatEnd(worker%link, message, worker%master_gone .or. worker%role%group_rank > 0, worker%job_end)

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A job that sleeps while another one takes its output over, finishes it and is gone: when it wakes there is neither a lock nor another
+run, but it writes nothing more, models nothing again, and leaves no state of a shot behind. On a file system without locks, as others are
+seen from another machine."""
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import mini3d
+from badfs import BadFs
+from check import PATIENCE, claim, done, skip
+from jobs import kick, slow_machine, wait_until
+from minisurvey import differences
+from shims import preload
+
+if "debug" in os.environ["B"]:
+    skip("the shim and the address sanitizer do not go together")
+    done()
+SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+random.seed(SEED)
+SHOTS = 3
+mini3d.make(shots=SHOTS, tmax=2, snapshot=0.4, snapshot_planes="top", snapshot_fields="vz", pgv="y")
+r = mini3d.run("par=job.par", "output=whole.nc")
+claim(r.returncode == 0, f"undisturbed run: exit status {r.returncode}")
+bad = BadFs()
+bad.say("noflock")
+LOCK, JOURNAL, STATES = Path("out.nc.lock"), Path("out.nc.journal"), Path("out.nc.states")
+
+
+def gone():
+    """The number of a process that has ended."""
+    p = subprocess.Popen(["true"])
+    p.wait()
+    return p.pid
+
+
+def events(word):
+    return [line for line in JOURNAL.read_text().splitlines() if f" {word} " in line]
+
+
+def job(loop, log):
+    return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.001"), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
+                            env=preload(os.environ, slow_machine(loop), bad.env))
+
+
+for turn, dones in enumerate((0, 1)):
+    for path in Path(".").glob("out.nc*"):
+        path.unlink()
+    first = job(3000, "first.err")
+    began = wait_until(lambda: JOURNAL.exists() and len(events("done")) >= dones and any(STATES.glob("*.state")), process=first)
+    time.sleep(random.uniform(0, 0.3))
+    kick(first.pid, sig=signal.SIGSTOP)
+    LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone()}", LOCK.read_text()))     # so that the other need not wait for its silence
+    had = len(events("done"))
+    other = job(0, "other.err")
+    taken = other.wait(timeout=PATIENCE) == 0 and "takes over" in Path("other.err").read_text()
+    written = JOURNAL.read_bytes()
+    claim(began and taken and not LOCK.exists() and had < SHOTS, f"seed {SEED}: the first job sleeps with {had} of {SHOTS} shots done, another takes over "
+          f"and ends {'' if taken else Path('other.err').read_text()[-300:]}")
+    os.kill(first.pid, signal.SIGCONT)
+    status = first.wait(timeout=PATIENCE)
+    said = Path("first.err").read_text()
+    claim(status == 3 and "another run has taken 'out.nc' over" in said, f"the first one wakes: exit status {status}, must be 3: {said[-200:]}")
+    claim(JOURNAL.read_bytes() == written, f"the journal is left alone {JOURNAL.read_bytes()[len(written):].decode()[:300]}")
+    films = [p.name for p in Path(".").glob("whole.nc.snap*")]
+    off = [n for n in ["whole.nc", *films] if differences(n, n.replace("whole.nc", "out.nc"))]
+    left = sorted(str(p) for pattern in ("out.nc.lock*", "out.nc.states*", "*.half") for p in Path(".").glob(pattern))
+    claim(not off and films and not left, f"output and pictures are the undisturbed ones, nothing is left behind {off} {left}")
+done()
