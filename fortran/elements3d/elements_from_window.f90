@@ -174,31 +174,34 @@ contains
   end subroutine OwnNodes
 
   !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic. Ranks of a mesh that has some
-  !> may have none.
+  !> may have none. Blocks with the same constants over mu are media of their own where velocities or losses differ: constants are
+  !> unrelaxed, and have a slowest and a fastest wave, by medium.
   subroutine Anisotropic(constants, elements)
     real(sp), intent(in) :: constants(:, :)
     type(elements_t), intent(inout) :: elements
     real(sp), allocatable :: media(:, :)
+    real(sp) :: this(tensor_numbers + 5)
     integer :: tensor(size(constants, 1)), e, t, last
-    allocate (media(tensor_numbers, 0))
+    allocate (media(size(this), 0))
     tensor = 0
     last = 0
     do e = 1, size(tensor)
       if (.not. any(abs(constants(e, :)) > 0)) cycle
+      this = [constants(e, :), elements%rho(1, e), elements%lambda(1, e), elements%mu(1, e), real(elements%loss(:, e), sp)]
       if (last > 0) then
-        if (all(abs(media(:, last) - constants(e, :)) <= 0)) tensor(e) = last
+        if (all(abs(media(:, last) - this) <= 0)) tensor(e) = last
       end if
       do t = 1, size(media, 2)
         if (tensor(e) > 0) exit
-        if (all(abs(media(:, t) - constants(e, :)) <= 0)) tensor(e) = t
+        if (all(abs(media(:, t) - this) <= 0)) tensor(e) = t
       end do
       if (tensor(e) == 0) then
-        media = reshape([media, constants(e, :)], [tensor_numbers, size(media, 2) + 1])
+        media = reshape([media, this], [size(this), size(media, 2) + 1])
         tensor(e) = size(media, 2)
       end if
       last = tensor(e)
     end do
-    if (last > 0) call TensorsSet(elements, tensor, media)
+    if (last > 0) call TensorsSet(elements, tensor, media(:tensor_numbers, :))
   end subroutine Anisotropic
 
 end submodule elements_from_window
