@@ -6,7 +6,7 @@ module host_c
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
   public :: host_catch_signals, host_signal, host_terms, host_terminator, host_folder, host_program
   public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
-  public :: host_standard_files, host_outlive_readers, host_print
+  public :: host_standard_files, host_outlive_readers, host_print, host_stack
 
   interface
     !> Cores this process may run on.
@@ -81,6 +81,13 @@ module host_c
     subroutine host_standard_files() bind(c)
       implicit none
     end subroutine host_standard_files
+
+    !> Raises a limit of the stack that is too low for the programs, to as much as a process may have. Fails where that is too
+    !> little: the first deep call would end the process with a segmentation fault.
+    integer(c_int) function host_stack() bind(c)
+      import :: c_int
+      implicit none
+    end function host_stack
 
     !> From now on the end of who reads what this process prints does not end the process.
     subroutine host_outlive_readers() bind(c)

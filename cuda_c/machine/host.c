@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,6 +41,20 @@ void host_standard_files(void) {
         fd = dup(fd);
     if (fd >= 0)
         close(fd);
+}
+
+/* Measured in 2D and 3D: 160 kB end in a segmentation fault, 256 kB do not, with a million receivers too. */
+int host_stack(void) {
+    const rlim_t least = 512 << 10, usual = 8 << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= least)
+        return 0;
+    limit.rlim_cur = limit.rlim_max < usual ? limit.rlim_max : usual;
+    setrlimit(RLIMIT_STACK, &limit);
+    REQUIRE(limit.rlim_cur >= least,
+            "the stack is limited to %ld kB, at least %ld kB are needed: raise the limit (ulimit -s %ld)",
+            (long)(limit.rlim_cur >> 10), (long)(least >> 10), (long)(usual >> 10));
+    return 0;
 }
 
 void host_outlive_readers(void) { signal(SIGPIPE, SIG_IGN); }

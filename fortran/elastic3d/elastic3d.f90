@@ -209,6 +209,7 @@ contains
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
     self%endless = self%earth%layers%n > 0
+    self%attenuates = self%earth%attenuates
     call ModelCheck(job, Ranges(self%earth, job), self%doubts, error)
   end subroutine ReadModel
 

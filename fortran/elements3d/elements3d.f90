@@ -45,7 +45,6 @@ module elements3d_m
     type(finder_t) :: finder
     type(counts_t) :: counts
     type(ground_t) :: surface, seafloor               !< the uppermost points of the mesh, of its solid
-    logical :: attenuates = .false.
     real(dp) :: least_q = 0                           !< the smallest quality factor
     real(dp), allocatable :: to_side(:)               !< of each node, from absorbing sides, where a layer there damps [m]
     integer :: damped = 0                             !< sources and receivers in that layer, of the shots looked at

@@ -50,7 +50,7 @@ module parameter_table_m
     procedure :: flag => AddFlag
     procedure :: int => AddInt
     procedure :: real => AddReal
-    procedure :: given, changed, sound, said, blame, idle, input
+    procedure :: given, changed, changes, sound, said, blame, idle, input
   end type table_t
 
 contains
@@ -377,6 +377,17 @@ contains
     changed = .false.
     if (at > 0) changed = self%row(at)%origin /= 'default' .and. self%row(at)%value /= self%row(at)%default
   end function changed
+
+  !> What was changed, "dx = 10 m (job.par:3)", a line break before and after each.
+  function changes(self) result(lines)
+    class(table_t), intent(in) :: self
+    character(:), allocatable :: lines
+    integer :: i
+    lines = new_line('a')
+    do i = 1, self%n
+      if (self%changed(self%row(i)%name)) lines = lines//SaidOf(self%row(i))//new_line('a')
+    end do
+  end function changes
 
   !> Blames those of `names` (joined by commas) that were changed: they have no effect.
   subroutine idle(self, names, why)

@@ -15,6 +15,7 @@ module parameters_m
   type :: job_t
     logical :: axes(3) = [.true., .false., .true.]   !< set by the program: waves travel along x, y, z; a coordinate along
                                                      !< another axis is only recorded
+    character(:), allocatable :: changed             !< what was not left at its default, see table_t%changes; for the master
     ! files
     character(:), allocatable :: keymap, output
     logical :: overwrite = .false.

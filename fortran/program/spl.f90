@@ -1,8 +1,8 @@
 !> Start and end of a program: words of the command line, the verb they ask for, the exit status.
 module spl_m
   use parameter_file_m, only: DeckCommandLine
-  use error_m, only: error_t, Fail
-  use host_c, only: host_alarm, host_keep_memory, host_outlive_readers, host_standard_files, posix_exit
+  use error_m, only: error_t, Fail, FailFromC
+  use host_c, only: host_alarm, host_keep_memory, host_outlive_readers, host_stack, host_standard_files, posix_exit
   use peers_m, only: PeersAwait, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
@@ -44,11 +44,12 @@ contains
     type(table_t) :: table
     type(error_t), allocatable :: error
     character(:), allocatable :: settings, warning
-    integer :: action, exit_status
+    integer :: action, exit_status, stack
     logical :: broken, all_here, json
     call PhysicsIntroduce(physics)
     call host_standard_files()
     call host_keep_memory()
+    stack = host_stack()
     if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
     call RolesMeet()
     call RolesStart(role)
@@ -56,7 +57,9 @@ contains
     exit_status = 0
     broken = .false.
     settings = ''
-    if (role%master) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+    if (role%master) call FailFromC(stack, error)
+    if (role%master .and. .not. allocated(error)) &
+      call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
     call BroadcastInteger(role%world, action)
     if (action == DO_RUN) call host_outlive_readers()
     if (action == DO_RUN .or. action == DO_VERIFY) then

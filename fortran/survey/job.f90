@@ -46,6 +46,7 @@ contains
     else
       call TableUnknown(table, other, '')
     end if
+    job%changed = table%changes()
     call JobNormalise(job)
     call JobCheck(physics, job, verb, table)
     call ProblemsRaise(table%deck%problems, 'the parameters', error)
@@ -58,8 +59,11 @@ contains
     type(job_t), intent(inout) :: job
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: changed
+    call move_alloc(job%changed, changed)
     call TableReadText(table, text, 'resolved parameters')
     call JobTable(physics, table, job)
+    call move_alloc(changed, job%changed)           ! as rank 0 has read it, with the lines of the deck
     call JobNormalise(job)
     call TableCheck(table, error)
   end subroutine JobFromText

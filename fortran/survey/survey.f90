@@ -6,6 +6,7 @@ module survey_m
   use fingerprint_m, only: Fingerprint
   use gather_header_m, only: gather_header_t
   use host_c, only: host_seconds
+  use idle_parameters_m, only: IdleParameters
   use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapLines, KeymapRead, KeymapRule, KeymapShot, KeymapUnmoved
   use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogLines
@@ -51,6 +52,7 @@ contains
     type(survey_t), intent(out) :: survey
     type(error_t), allocatable, intent(inout) :: error
     type(shot_t) :: first
+    character(:), allocatable :: idle
     survey%physics => physics
     survey%job = job
     call KeymapRead(survey%keymap, job%keymap, error)
@@ -67,6 +69,8 @@ contains
     if (allocated(error)) return
     if (physics%doubts /= '') call SchemeWarn(survey%scheme, physics%doubts)
     if (survey%wavelet%doubt /= '') call SchemeWarn(survey%scheme, survey%wavelet%doubt)
+    idle = IdleParameters(job, physics%attenuates)
+    if (idle /= '') call SchemeWarn(survey%scheme, idle)
     call CheckSize(survey, error)                      ! at once: shots with so many receivers take long to look at
     if (.not. allocated(error)) call CheckShots(survey, error)
     if (.not. allocated(error)) call ChooseSnapshots(survey, error)

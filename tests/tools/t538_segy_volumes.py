@@ -110,6 +110,15 @@ for words, what, more in (('1 of the 7 x 9 traces of the volume are missing, the
 with segyio.open(cube('odd.segy', 'inline', 20), 'r+', ignore_geometry=True) as file:
     file.header[11].update({181: file.header[11][181] + 300})
 tool.refused('are not regular, trace 12 is', 'a trace 3 m off', 'segy3d', 'odd.segy', *WORDS, '-o', 'bad.nc')
+with segyio.open(cube('odd.segy', 'inline', 20), 'r+', ignore_geometry=True) as file:
+    file.trace[11] = 0 * file.trace[11]
+tool.refused('from top to bottom in 1 of 63 columns', 'a dead trace, which was taken for air', 'segy3d', 'odd.segy', '--variable', 'vp',
+             *WORDS[2:], '-o', 'bad.nc')
+with segyio.open(cube('late.segy', 'inline', 20), 'r+', ignore_geometry=True) as file:
+    for t in range(63):
+        file.header[t].update({109: 200})
+said = tool.fine('a volume whose headers have a delay', 'segy3d', 'late.segy', *WORDS, '-o', 'late.nc')
+claim('delays of 200 .. 200' in said, 'tells that it is not used')
 with segyio.open(cube('odd.segy', 'inline', 0), 'r+', ignore_geometry=True) as file:
     for t in range(63):
         file.header[t].update({181: file.header[t][181] + 250 * (t // 9)})

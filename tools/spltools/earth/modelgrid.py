@@ -63,7 +63,11 @@ def checked(path, values, variable, unit):
     with np.errstate(over='ignore'):  # infinite is outside every range
         values = (values * factor).astype(np.float32)
     bad = (values < low) | (values > high)
-    if values.ndim == 3:
+    if values.ndim == 3:                # 0 is air, or a fluid
+        empty = np.argwhere(~values.any(axis=0)) if variable in ('vp', 'rho') else ()
+        if len(empty):
+            fail(f'{path}: {name} is 0, as of air, from top to bottom in {len(empty)} of {values[0].size} columns, the first at '
+                 f'x sample {empty[0][1] + 1}, y sample {empty[0][0] + 1}: fill them')
         bad &= values != 0
     if bad.any():
         _fail_range(path, values, bad, name, si, low, high)

@@ -11,7 +11,7 @@ def warn_of_delay(path, layout, options):
     if delay.any() and options.z0 is None:
         warn(
             f'{path}: the trace headers have delays of {delay.min()} .. {delay.max()} (bytes 109-110), which are not'
-            ' used: if the section begins at a depth give it with --z0'
+            ' used: if the first samples lie at a depth give it with --z0'
         )
 
 

@@ -60,6 +60,7 @@ def _volume(a):
     _check_complete(path, i * n_j + j, (n_i, n_j), lambda row, column: f'inline {inline + row * step_i}, crossline '
                     f'{crossline + column * step_j}')
     values = np.empty((n_i, n_j, layout.ns), np.float32)
+    segy_section.warn_of_delay(path, layout, a)
     values[i, j] = segy_section.samples(path, layout)
     values, first, step = _laid(path, layout, fields, (i, j), values, notes)
     a.axes = 'yxz'

@@ -8,6 +8,7 @@ from spltools.cli import check_input, fail
 from spltools.geometry.shots import RECORD_MAX
 
 LARGEST = 1e15  # of any number in these columns
+FOOT, FEET_DIFFER = 0.3048, 1e-4  # [m]; those of all countries are alike to this
 CRS = ('H1500', 'H1800', 'H1900', 'H2200', 'H12', 'H18 ', 'H19 ', 'H220 ')  # datum, projection, zone, central meridian
 
 
@@ -21,11 +22,30 @@ def read_lines(path):
     return text.split('\n')
 
 
+def unit_factor(header, text, other=False):
+    """Factor to metres in the `text` of a header, 1 where it has none; refuses feet, or units that are `other` than metres,
+    without theirs."""
+    numbers = re.findall(r'[0-9]*\.[0-9]+|[0-9]+', text.replace(',', '.'))
+    factor = float(numbers[-1]) if numbers else 0.0
+    if not 0 <= factor < 10:
+        fail(f"header {header} gives the factor {factor} to metres, which cannot be: '{' '.join(text.split())}'")
+    if re.search(r'FEET|FOOT|\bFT\b', text, re.IGNORECASE):
+        if abs(factor - FOOT) > FEET_DIFFER:
+            told = f'the factor {factor:g}' if factor else 'no factor'
+            fail(f"header {header} says feet, '{' '.join(text.split())}', and {told} "
+                 f'to metres: write there that of these feet, {FOOT} or 0.304800609601')
+    elif other and not factor:
+        fail(f"header {header} says units other than metres, '{' '.join(text.split())}', and no factor to metres: write it there")
+    return factor or 1.0
+
+
 class Columns:
     """Fields of one line by their columns; a field that is no number becomes a fault with its line."""
 
     def __init__(self, path, number, line, faults):
         self.path, self.number, self.line, self.faults = path, number, line, faults
+        if '\t' in line:
+            faults.add(path, number, 'a tab, behind which columns are not known: let `expand FILE > NEW` write blanks for tabs')
 
     def text(self, first, last):
         return self.line[first - 1 : last].strip()

@@ -7,6 +7,7 @@ import numpy as np
 
 from spltools.cli import Parser, check_output, counted, fail, new_file, number, say
 from spltools.geometry import axis, p190, segy_geometry, segy_layout, sps
+from spltools.geometry.blanks import refuse_blanks
 from spltools.geometry.columns import read_crs
 from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
 from spltools.geometry.navigation import CRS_MAX
@@ -328,6 +329,7 @@ def _segy(options):
 def _finish(options, shots, notes, origin, crs, groups=None):
     """Projects, writes the key-map, and prints what was found (which also heads the key-map). crs: the system of coordinates,
     '' where the file tells none, None where it has no coordinates, so that the key-map gets no navigation."""
+    refuse_blanks(shots)
     if options.renumber:
         notes.append(f'shots renumbered: {shots[0].record} .. {shots[-1].record} became 1 .. {len(shots)}')
         for i, shot in enumerate(shots, 1):

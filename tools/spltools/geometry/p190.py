@@ -1,11 +1,12 @@
 """Navigation by UKOOA P1/90."""
 
+import bisect
 import re
 
 import numpy as np
 
 from spltools.cli import counted, fail
-from spltools.geometry.columns import Columns, read_lines
+from spltools.geometry.columns import Columns, read_lines, unit_factor
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
@@ -20,7 +21,7 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
              ' spltools.write_keymap (tools/spltools/README.md)')
     faults = Faults()
     events, headers = _p190_events(path, faults)
-    events = _one_source(path, events, source)
+    events = _one_source(path, events, source, faults)
     ids = sorted({r[4] for e in events for r in e[5]})
     if len(ids) > 1 and streamer is None:       # before groups of the same number are told as faults
         faults.tell()
@@ -68,10 +69,11 @@ def _p190_events(path, faults):
     events, headers, orphans = [], [], 0
     for number, line in enumerate(read_lines(path), 1):
         kind = line[:1]
-        columns = Columns(path, number, line, faults)
         if kind == 'H':
             headers.append(line)
-        elif kind == 'S':
+            continue
+        columns = Columns(path, number, line, faults)
+        if kind == 'S':
             point = columns.text(20, 25)
             shared = events[-1][5] if events and events[-1][1] == point and not events[-1][5] else []
             events.append(
@@ -92,9 +94,9 @@ def _p190_events(path, faults):
             elif not orphans:
                 orphans = number
                 faults.add(path, number, 'receivers (R) before any source record (S)')
-        elif line.strip(' \x1a\r') and not kind.isalpha():
+        elif line.strip(' \x1a\r') and not 'A' <= kind <= 'Z':
             faults.add(
-                path, number, f"unknown record '{line[:20]}': column 1 holds a letter (H, S, V, E, T, R ...)"
+                path, number, f"unknown record '{line[:20]}': column 1 holds a capital (H, S, V, E, T, R ...)"
             )
     return events, headers
 
@@ -123,16 +125,18 @@ def _p190_receivers(columns, length):
     return groups
 
 
-def _one_source(path, events, source):
+def _one_source(path, events, source, faults):
     """The events of one source ID where a point has several (say, two guns at once and their centre)."""
     ids = sorted({e[4] for e in events})
     if source is not None:
         chosen = [e for e in events if e[4] == source]
         if not chosen:
+            faults.tell()
             fail(f"{path} has no source '{source}' (column 18): it has {', '.join(ids)}")
         return chosen
     several = len({e[1] for e in events}) < len(events)
     if several and len(ids) > 1:
+        faults.tell()
         fail(f"{path} has points with several sources, {', '.join(ids)}: choose one with --source")
     return events
 
@@ -160,13 +164,8 @@ def _p190_units(headers):
     factors, notes = {}, []
     for code, name in (('H2000', 'map'), ('H2001', 'depth')):
         line = next((h for h in headers if h.startswith(code)), '')
-        numbers = re.findall(r'\d+\.\d+', line[33:])
-        factors[name] = float(numbers[-1]) if numbers else 1.0
-        if not 0 < factors[name] < 10:
-            fail(
-                f"header {code} gives the factor {factors[name]} to metres, which cannot be: '{line.strip()}'"
-            )
-        if not numbers:
+        factors[name] = unit_factor(code, line[33:], other=line[32:33] == '2')
+        if not line[32:].strip():
             notes.append(f'{name} units are not stated (header {code}): taken as metres')
         elif factors[name] != 1.0:
             notes.append(f'{name} units: multiplied by {factors[name]} to give metres (header {code})')
@@ -203,7 +202,8 @@ def fill_depths(shots, depth):
     for i, s in enumerate(shots):
         if not blank[i]:
             continue
-        nearest = sorted(full, key=lambda j, i=i: abs(j - i))
+        at = bisect.bisect(full, i)
+        nearest = sorted(full[max(0, at - 5) : at + 5], key=lambda j, i=i: abs(j - i))
         for r in np.flatnonzero(np.isnan(s.rz)):
             value = next((tables[j][s.channel[r]] for j in nearest[:5] if s.channel[r] in tables[j]), None)
             by_median += value is None

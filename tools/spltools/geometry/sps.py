@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from spltools.cli import counted, fail
-from spltools.geometry.columns import Columns, read_lines
+from spltools.geometry.columns import Columns, read_lines, unit_factor
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
@@ -15,6 +15,7 @@ POINT = {
     '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
 }
 CHANNELS_MAX = 99999  # five columns
+PARTS = 10000  # points differ by no less than 1/PARTS
 RELATION = {
     '2.1': dict(
         record=(8, 15),
@@ -51,6 +52,10 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
     sources = _sps_points(source_file, 'S', revision, elevation, faults)
     receivers = _sps_points(receiver_file, 'R', revision, elevation, faults)
     faults.tell()
+    factors = [_sps_factor(read_lines(path)) for path in (source_file, receiver_file)]
+    if factors[0] != factors[1]:
+        fail(f'{source_file} gives the factor {factors[0]:.12g} to metres and {receiver_file} {factors[1]:.12g} (header H201): '
+             'write the same into both')
     shots, unused = _sps_relations(relation_file, revision, sources, receivers, faults)
     faults.tell()
     if not shots:
@@ -77,13 +82,9 @@ def _sps_revision(path):
 
 
 def _sps_factor(lines):
-    """Factor to metres (header H201), 1 if not given."""
-    line = next((s for s in lines if s.startswith('H201')), '')
-    numbers = re.findall(r'[0-9]*\.?[0-9]+', line[32:])
-    factor = float(numbers[0]) if numbers else 1.0
-    if not 0 <= factor < 10:
-        fail(f"header H201 gives the factor {factor} to metres, which cannot be: '{line.strip()}'")
-    return factor or 1.0
+    """Factor to metres (headers H20, H201), 1 if not given."""
+    unit, factor = (next((s[32:] for s in lines if s.startswith(code)), '') for code in ('H20 ', 'H201'))
+    return unit_factor('H201', f'{re.sub("[0-9.,]", " ", unit)} {factor}')
 
 
 def _sps_points(path, kind, revision, elevation, faults):
@@ -110,7 +111,7 @@ def _sps_points(path, kind, revision, elevation, faults):
             (depth - surface) * factor,
             (c.real(66, 71, 'surface elevation', blank=0.0) - depth) * factor,
             c.text(*at['line']),
-            np.nan if key[1] is None else key[1] / 100,
+            np.nan if key[1] is None else key[1] / PARTS,
         )
         if points.setdefault(key, place) != place:
             faults.add(path, number, f'{_point_name(key)} stands in this file before with another position')
@@ -123,24 +124,25 @@ def _sps_points(path, kind, revision, elevation, faults):
 
 
 def _point_key(columns, line, point, index):
-    """Line, point (in hundredths) and index; 101 and 101.00 are the same point."""
+    """Line, point (in PARTS of 1) and index; 101 and 101.00 are the same point."""
     number = columns.real(*point, 'point number')
     return (
         _plain(columns.text(*line)),
-        None if np.isnan(number) else round(100 * number),
+        None if np.isnan(number) else round(PARTS * number),
         columns.text(*index) or '1',
     )
 
 
 def _plain(word):
     try:
-        return f'{float(word):.2f}'
+        number = float(word)
     except ValueError:
         return word
+    return f'{number:.2f}' if number == round(number, 2) else f'{number:.12g}'
 
 
 def _point_name(key):
-    point = '?' if key[1] is None else f'{key[1] / 100:g}'
+    point = '?' if key[1] is None else f'{key[1] / PARTS:.12g}'
     return f'line {key[0]} point {point} index {key[2]}'
 
 
@@ -203,7 +205,7 @@ def _relation_receivers(columns, at, n, receivers):
         return []
     found = []
     for point in np.linspace(first, last, n) if n > 1 else [first]:
-        key = (line, round(100 * float(point)), index)
+        key = (line, round(PARTS * float(point)), index)
         if key not in receivers:
             columns.faults.add(
                 columns.path,

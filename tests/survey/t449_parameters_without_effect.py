@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""All programs tell of parameters of a wavelet that is not modelled, and of Q beside a model without it, and of nothing else: those at
+their defaults, as a template has them, are no mistake, nor is Q that attenuation=n leaves out."""
+import functools
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+import launch
+from check import claim, done
+
+BIN = Path(os.environ["B"]) / "bin"
+RUNS = {name: functools.partial(launch.run, BIN / name) for name in ("SplFd2dmod", "SplFd3dmod", "SplSemmod")}
+ROCK, LOSSY = " 3000 1500 2200\n", " 3000 1500 2200 90 40\n"
+np.full(60 * 50, 2000, "<f4").tofile("vp.raw")
+Path("wave.txt").write_text("0 0\n0.02 0.5\n0.04 1\n0.06 0\n0.08 -1\n0.1 -0.5\n0.12 0\n")
+Path("line.keymap").write_text("spread c fixed x0=250 interval=20 channels=3 depth=110 y=250\nshot 1 240 200 c y=240\n")
+Path("box.layers").write_text("rock 0\n")
+for kind, medium in (("rock", ROCK), ("lossy", LOSSY)):
+    Path(f"{kind}.layers").write_text("0" + medium + "200" + medium)
+    Path(f"{kind}.materials").write_text("rock" + medium)
+SHARED = dict(keymap="line.keymap", tmax=0.6, dt_out=0.01, output="out.nc", threads=1, forecast=0, dispersion="warn")
+OWN = {"SplFd2dmod": dict(vp="vp.raw", model_nx=60, model_nz=50, model_dx=10, model_dz=10),
+       "SplFd3dmod": dict(layers="rock.layers", dx=20, aperture=200, depth=600),
+       "SplSemmod": dict(mesh="layers", layers="box.layers", materials="rock.materials", mesh_z="down", mesh_x0=0, mesh_x1=600, mesh_y0=0,
+                         mesh_y1=600, mesh_bottom=600, mesh_dx=100, mesh_dy=100, mesh_dz=100)}
+LOSES = {"SplFd3dmod": dict(layers="lossy.layers"), "SplSemmod": dict(materials="lossy.materials")}
+
+
+def told(program, **words):
+    """Names that `plan` says to have no effect, and all that it says."""
+    r = RUNS[program]("plan", *(f"{k}={v}" for k, v in {**SHARED, **OWN[program], **words}.items()))
+    return sorted(re.findall(r"warning +(\w+) = .* has no effect: ", r.stdout)) if r.returncode == 0 else None, (r.stdout + r.stderr).strip()
+
+
+def tells(program, names, what, **words):
+    found, text = told(program, **words)
+    claim(found == sorted(names), f"{program}, {what}: {', '.join(names) or 'nothing'} told"
+          + ("" if found == sorted(names) else f", but {found}: {text[-600:]}"))
+
+
+CORNERS = dict(f1=1, f2=2, f3=6, f4=9)
+OTHER = dict(wavelet_file="wave.txt", wavelet_dt=0.02)
+for program in RUNS:
+    gauss = {} if program == "SplFd2dmod" else dict(sigma=0.2)
+    tells(program, [], "a Ricker wavelet", fpeak=5)
+    tells(program, [*CORNERS, *OTHER, *gauss], "a Ricker wavelet with those of others", wavelet="ricker", fpeak=5, **CORNERS, **OTHER, **gauss)
+    tells(program, ["fpeak", *OTHER, *gauss], "Ormsby", wavelet="ormsby-rounded", fpeak=5, **CORNERS, **OTHER, **gauss)
+    tells(program, ["fpeak", *CORNERS, *gauss], "a file", wavelet="file", fpeak=5, **CORNERS, **gauss, wavelet_file="wave.txt", delay=0)
+    tells(program, [], "defaults", wavelet="ormsby", fpeak=25, **CORNERS, wavelet_file="''")
+    if gauss:
+        tells(program, ["fpeak", *CORNERS, *OTHER], "Gauss", wavelet="gauss", fpeak=5, **CORNERS, **OTHER, **gauss)
+    found, text = told(program, fpeak=5, f2=4)
+    claim(found is None and "give wavelet=ormsby too" in text, f"{program}: where no wavelet is chosen they are refused: {text}")
+Q = dict(q_f1=0.5, q_f2=9, q_ref=2, qp_qs=1.5, memory_variables="all")
+for program, lossy in LOSES.items():
+    if program == "SplSemmod":
+        del Q["qp_qs"]              # of volumes, beside a table of materials refused
+    tells(program, Q, "Q of nothing", fpeak=5, **Q)
+    tells(program, [], "Q of nothing at its defaults", fpeak=5, q_f1=0, q_f2=0, q_ref=0, memory_variables="auto" if lossy.get("layers") else "coarse")
+    tells(program, [], "Q of something", fpeak=5, **Q, **lossy)
+    tells(program, [], "Q left out", fpeak=5, **Q, **lossy, attenuation="n")
+Path("deck.par").write_text("wavelet = ormsby\nfpeak = 5 # Hz\n" + "".join(f"{k} = {v}\n" for k, v in {**SHARED, **OWN["SplFd2dmod"]}.items()))
+r = RUNS["SplFd2dmod"]("par=deck.par")
+claim(r.returncode == 0 and "warning: fpeak = 5 Hz (deck.par:2) has no effect: " in r.stderr,
+      "a run says it too, with the line of the deck" + ("" if r.returncode == 0 else ": " + r.stderr))
+done()

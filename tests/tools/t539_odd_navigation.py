@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Navigation and models of odd form: what cannot be placed is refused, what can is where the file says."""
+import time
+
+import numpy as np
+
+from check import claim, done
+from toolrun import Tool
+from spltools.geometry import keymap
+from spltools.geometry.p190 import fill_depths
+from spltools.geometry.shots import Shot
+
+tool = Tool('spl-keymap', 'bad.keymap')
+FOOT = 0.304800609601
+EAST, NORTH = 412000.0, 6700000.0
+
+
+def put(path, lines, end='\n'):
+    with open(path, 'w', newline='') as file:
+        file.write(end.join(lines) + end)
+
+
+# --- P1/90 --------------------------------------------------------------------------------------------------
+
+
+def header(code, what, text):
+    return f'{code + what:<32s}{text}'
+
+
+def p190(blank=None):
+    """3 shots 50 m apart, a streamer of 4 groups from 200 m on; at 0, 0: all, or of the second shot the group `blank`, 0 the source."""
+    lines = []
+    for shot in range(3):
+        zero = blank if shot == 1 or blank == 'all' else None
+        e, n = (0, 0) if zero in (0, 'all') else (EAST + 50 * shot, NORTH)
+        lines.append(f'{"SLINE-1":<16s}11 {1001 + shot:6d}{"":21s}{e:9.1f}{n:9.1f}{50.0:6.1f}123010203')
+        for first in (1, 4):
+            line = 'R'
+            for group in range(first, min(first + 3, 5)):
+                e, n = (0, 0) if zero in (group, 'all') else (EAST + 50 * shot - 200 - 25 * group, NORTH)
+                line += f'{group:4d}{e:9.1f}{n:9.1f} 7.5'
+            lines.append(f'{line:<79s}1')
+    return lines
+
+
+def line_of(lines, out='bad.keymap', end='\n'):
+    put('line.p190', lines, end)
+    return ('p190', 'line.p190', '--source-depth', 6, '-o', out, '--overwrite')
+
+
+GRID = header('H2000', 'GRID UNITS', '1METRES                   1.000000000000')
+for name, text, factor in (('metres', '1METRES                  1.000000000000', 1), ('metres by a whole number', '1METRES  1', 1),
+                           ('feet', '2US SURVEY FEET          0.304800609601', FOOT),
+                           ('feet without a 0 before the point', '2US SURVEY FEET           .304800609601', FOOT),
+                           ('feet with a comma', '2US SURVEY FEET          0,304800609601', FOOT)):
+    tool.fine(f'P1/90 in {name}', *line_of([header('H2000', 'GRID UNITS', text)] + p190(), 'good.keymap'))
+    shots = keymap.read_map('good.keymap')
+    step = np.diff([s.sx for s in shots])
+    claim(np.abs(step - 50 * factor).max() < 1e-3, f'shots are {step[0]:.4f} m apart, made with {50 * factor:.4f} m')
+for name, code, text, words in (('feet without a factor', 'H2000', '2INTERNATIONAL FEET', 'no factor'),
+                                ('feet a metre', 'H2000', '2FEET                    3.280839895013', 'the factor 3.28084'),
+                                ('depths in feet without a factor', 'H2001', '2FEET', 'header H2001 says feet'),
+                                ('chains without a factor', 'H2000', '2CHAINS', 'no factor')):
+    tool.refused(words, f'P1/90, {name}', *line_of([header(code, 'GRID UNITS', text)] + p190()))
+good = [GRID] + p190()
+tool.fine('P1/90 with CR LF and blank lines', *line_of(good[:3] + ['', '  '] + good[3:] + [''], 'good.keymap', end='\r\n'))
+claim([len(s.channel) for s in keymap.read_map('good.keymap')] == [4] * 3, 'has all its channels')
+lower = [GRID] + [line.lower() if i == 4 else line for i, line in enumerate(p190())]
+tool.refused("line 6: unknown record 'r", 'P1/90, a record in small letters, which was left out', *line_of(lower))
+tabs = [line.replace(' ' * 16, ' ' * 14 + '\t', 1) if line[0] == 'S' else line for line in good]
+tool.refused('line 2: a tab', 'P1/90, a tab for two blanks, which moved eastings by a column', *line_of(tabs))
+tool.refused('1 trace with a source or receiver at easting 0, northing 0', 'P1/90, a group at 0, 0', *line_of([GRID] + p190(blank=3)))
+tool.refused('the source of record 1002', 'P1/90, a source at 0, 0', *line_of([GRID] + p190(blank=0)))
+tool.refused('all sources and receivers lie at easting 0', 'P1/90, no positions of a map', *line_of([GRID] + p190(blank='all')))
+many = [Shot(i + 1, 50.0 * i, 0.0, 6.0, np.arange(1, 4), np.zeros(3), np.zeros(3), np.array([np.nan if i % 2 else 7.0, 8.0 + i, np.nan]))
+        for i in range(40000)]
+begun = time.process_time()
+fill_depths(many, None)
+took = time.process_time() - begun
+claim(took < 30 and many[1].rz[0] == 7.0, f'blank depths of 40000 shots are filled in {took:.1f} s, from neighbours')
+
+
+# --- SPS ----------------------------------------------------------------------------------------------------
+
+
+def sps(sources, receivers, relation, units=((), ()), out='bad.keymap'):
+    """Files of SPS 2.1: sources and receivers {point: easting}, relation (source, first, last receiver, channels) a record."""
+    head = [header('H00 ', 'SPS format version num.', 'SPS 2.1')]
+    for path, kind, points, unit in (('f.s', 'S', sources, units[0]), ('f.r', 'R', receivers, units[1])):
+        put(path, head + list(unit) + [f'{kind}{"1.00":>10s}{p:>10s}  1{"":22s}{e:9.1f}{7000.0:10.1f}{0.0:6.1f}' for p, e in points.items()])
+    put('f.x', head + [f'X{"1":>6s}{900 + i:8d}1 {"1.00":>10s}{s:>10s}1{1:5d}{n:5d}1{"1.00":>10s}{a:>10s}{b:>10s}1'
+                       for i, (s, a, b, n) in enumerate(relation)])
+    return 'sps', 'f.s', 'f.r', 'f.x', '--azimuth', 'none', '-o', out, '--overwrite'
+
+
+SOURCES = {'101.00': 5000.0, '102.00': 5050.0}
+FINE = {f'{201 + k / 100:.2f}': 5000.0 + 2 * k for k in range(11)}
+tool.fine('SPS points a hundredth apart', *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 11), ('102.00', '201.02', '201.06', 3)], out='good.keymap'))
+shots = keymap.read_map('good.keymap')
+claim([list(s.rx) for s in shots] == [[5000.0 + 2 * k for k in range(11)], [5004.0, 5008.0, 5012.0]], 'are where they should be')
+tool.refused('point 201.025 index 1 is not in the receiver file', 'channels between points a hundredth apart, which the nearest were taken for',
+             *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]))
+tool.fine('SPS points a thousandth apart',
+          *sps({'101.001': 5000.0, '101.002': 5050.0}, FINE, [(point, '201.00', '201.02', 3) for point in ('101.001', '101.002')],
+               out='good.keymap'))
+claim([s.sx for s in keymap.read_map('good.keymap')] == [5000.0, 5050.0], 'are two')
+ONE = [('101.00', '201.00', '201.00', 1)]
+FEET, FACTOR = header('H20 ', 'Coordinate units', 'US SURVEY FEET'), header('H201', 'Factor to metre', '0.30480061')
+tool.refused('header H201 says feet', 'SPS in feet without a factor', *sps(SOURCES, FINE, ONE, ([FEET], [FEET])))
+tool.fine('SPS in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [FEET, FACTOR]), 'good.keymap'))
+claim(abs(keymap.read_map('good.keymap')[0].sx - 5000 * FOOT) < 1e-2, 'are metres')
+tool.refused('f.s gives the factor 0.30480061 to metres and f.r 1 ', 'SPS, only sources in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [])))
+done()
