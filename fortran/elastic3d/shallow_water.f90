@@ -14,10 +14,9 @@ module shallow_water_m
   private
   public :: ShallowWater, ShallowWaterSay
 
-  integer, parameter :: least(2) = [5, 7]         !< cells of water that suffice: the floor on a face of the cells, within one
+  integer, parameter :: least(2) = [5, 7]         !< cells of water that suffice: floors on a face of the cells, within one
   real(dp), parameter :: below = 3                !< receivers so many cells below the floor are looked at
   real(dp), parameter :: on_face = 1.0e-3_dp      !< of a cell
-  real(dp), parameter :: points = 10              !< per shortest wavelength where errors were measured; they are of the second order
 
 contains
 
@@ -36,7 +35,7 @@ contains
     do r = 1, size(shot%rx)
       cells = WaterDepth(earth, shot%rx(r), shot%ry(r))/scheme%dz
       if (.not. cells > 0 .or. (shot%rz(r) - earth%low(3))/scheme%dz > cells + below) cycle
-      part = Off(cells, cuts .and. abs(cells - anint(cells)) > on_face)*min(1.0_dp, (points/scheme%ppw)**2)
+      part = Off(cells, cuts .and. abs(cells - anint(cells)) > on_face)
       if (part > off_most) call ToldAdd(told, shot, r, part, .true.)
     end do
   end subroutine ShallowWater
@@ -58,7 +57,8 @@ contains
     end if
   end function WaterDepth
 
-  !> The part of its RMS that pressure may be off by, so many cells of water above the floor, which `cuts` a cell or not.
+  !> The part of its RMS that pressure may be off by, so many cells of water above the floor, which `cuts` a cell or not. Longer
+  !> waves are off as much: it is the thickness of the layer that is wrong.
   pure real(dp) function Off(cells, cuts)
     real(dp), intent(in) :: cells
     logical, intent(in) :: cuts
@@ -73,10 +73,10 @@ contains
     type(told_receivers_t), intent(in) :: told
     class(scheme_t), intent(inout) :: scheme
     if (told%n == 0) return
-    call SchemeWarn(scheme, Str(told%n)//' receiver(s) stand in water of a few cells below a free surface, or within three cells '// &
-              'below its floor, the first of them '//told%first//': pressure and motion across are off by up to '// &
-              Str(nint(100*told%off))//' %, motion along by twice that; take a spacing that leaves '//Str(least(1))// &
-              ' cells of water or more above a face of the cells, '//Str(least(2))//' where the floor lies in a cell')
+    call SchemeWarn(scheme, Str(told%n)//' receiver(s) stand in water of a few cells below a free surface, or within three '// &
+      'cells below its floor, the first of them '//told%first//': pressure and motion across it are off by some '// &
+      Str(nint(100*told%off))//' % and more, motion along it by twice that; take a spacing that leaves '//Str(least(1))// &
+      ' cells of water or more above a face of the cells, '//Str(least(2))//' where the floor lies in a cell')
   end subroutine ShallowWaterSay
 
 end module shallow_water_m

@@ -19,8 +19,8 @@ H = 10.0
 VS = rng.uniform(1200, 1700)
 ROCK = (2 * VS, VS, 2100.0)
 WORDS = re.compile(r"(\d+) receiver\(s\) stand in water of a few cells below a free surface, or within three cells below its floor, the first of them "
-                   r"channel (\d+) .*? are off by up to (\d+) %, motion along by twice that")
-DECK = ("keymap=sea.keymap", "half_length=2", "source=volume", "wavelet=ricker", "fpeak=6", "fmax=15", "tmax=0.36", "dt_out=0.004",
+                   r"channel (\d+) .*? are off by some (\d+) % and more, motion along it by twice")
+DECK = ("keymap=sea.keymap", "half_length=2", "source=volume", "wavelet=ricker", "fpeak=6", "fmax=15", "tmax=0.4", "dt_out=0.004",
         "depth=110", "aperture=60", "dispersion=warn", "components=p", "overwrite=y")
 
 
@@ -52,7 +52,8 @@ for cells in (int(rng.integers(2, 4)), 4, 6):
     survey([(x, z) for x in (120, 150, 170) for z in (0.3 * cells * H, 0.8 * cells * H, cells * H + 25)], 0.45 * cells * H)
     said = told("layers=sea.layers", f"dx={H}", "top=free")
     coarse, fine = pressure(cells * H, H), pressure(cells * H, H / 2)
-    off = float((100 * np.linalg.norm(coarse - fine, axis=1) / np.linalg.norm(fine, axis=1)).max())
+    size = np.linalg.norm(fine, axis=1).reshape(3, 3).max(0)              # of the largest trace at a depth
+    off = float(100 * (np.linalg.norm(coarse - fine, axis=1).reshape(3, 3) / size).max())
     if cells < 5:
         claim(len(said) == 1 and said[0][:2] == (9, 1) and 1 < off < said[0][2],
               f"seed {seed}: {cells} cells of water over rock of {VS:.0f} m/s: half the spacing changes traces by up to {off:.1f} %, told {said}")
