@@ -378,7 +378,7 @@ contains
     if (at > 0) changed = self%row(at)%origin /= 'default' .and. self%row(at)%value /= self%row(at)%default
   end function changed
 
-  !> What was changed, "dx = 10 m (job.par:3)", a line break before and after each.
+  !> Parameters that were changed, "dx = 10 m (job.par:3)", a line break before and after each.
   function changes(self) result(lines)
     class(table_t), intent(in) :: self
     character(:), allocatable :: lines

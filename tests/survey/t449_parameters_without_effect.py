@@ -62,6 +62,10 @@ for program, lossy in LOSES.items():
     tells(program, [], "Q of nothing at its defaults", fpeak=5, q_f1=0, q_f2=0, q_ref=0, memory_variables="auto" if lossy.get("layers") else "coarse")
     tells(program, [], "Q of something", fpeak=5, **Q, **lossy)
     tells(program, [], "Q left out", fpeak=5, **Q, **lossy, attenuation="n")
+Path("slip.fault").write_text("dc 0 0 300 30 60 90 1e15 0 0.05 4\n0 10 10 0\n")
+FAULT = dict(source="fault", fault="slip.fault", fmax=6)
+tells("SplFd3dmod", [], "a fault", **FAULT)
+tells("SplFd3dmod", ["fpeak", "amplitude", "delay"], "a fault with a wavelet", **FAULT, fpeak=5, amplitude=2, delay=0.3)
 Path("deck.par").write_text("wavelet = ormsby\nfpeak = 5 # Hz\n" + "".join(f"{k} = {v}\n" for k, v in {**SHARED, **OWN["SplFd2dmod"]}.items()))
 r = RUNS["SplFd2dmod"]("par=deck.par")
 claim(r.returncode == 0 and "warning: fpeak = 5 Hz (deck.par:2) has no effect: " in r.stderr,
