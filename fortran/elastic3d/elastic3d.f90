@@ -9,7 +9,7 @@ module elastic3d_m
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dCheckStrength
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: Fd3dNear, Fd3dOnSource
+  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -387,9 +387,10 @@ contains
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       call SoftGroundWarn(scheme, self%earth)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 6 cells to their source, the '// &
-        'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
-        'Q below 500 without memory_variables=all, or cells are over 3 times longer than thin: what the grid lacks so close '// &
-        'to a source, tens of per cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
+        'first of them '//self%nearest//', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
+        'both, has a free surface there or Q below 500 without memory_variables=all, or cells are over 3 times longer than '// &
+        'thin: what the grid lacks so close to a source, tens of per cent and more, cannot be added exactly; use a smaller '// &
+        'dx, or do not trust them')
       if (self%on_source%n > 0) call SchemeWarn(scheme, Str(self%on_source%n)//' receiver(s) stand on their source, the first '// &
         'of them '//self%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; '// &
         'put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')

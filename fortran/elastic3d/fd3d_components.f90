@@ -5,7 +5,8 @@
 !>     wx wy wz           rate of rotation [1/s]: wz = (dvy/dx - dvx/dy)/2, x, y, z in this order
 !>
 !> Derivatives are those of the scheme, between velocities half a cell and further to both sides of the point. Within two cells of a
-!> free surface those along z reach above it, where velocities are continued by a cubic: less exact.
+!> free surface those along z reach above it, where velocities are continued by a cubic: less exact. Beyond a sea floor or ground
+!> velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
@@ -112,7 +113,7 @@ contains
       logical, intent(in) :: close
       integer :: before, n
       before = list%n
-      call Fd3dRecord(list, grid, place, field_vx + b - 1, error, slope=.true.)
+      call Fd3dRecord(list, grid, place, field_vx + b - 1, error, of=x)
       if (allocated(error)) return
       list%w(before + 1:list%n) = real(scale*list%w(before + 1:list%n), sp)
       n = size(list%start) - 1

@@ -15,10 +15,11 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven, Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
 
   real(dp), parameter :: near = 6                 !< cells: closer to a source its spread over the grid shows
-  real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
+  real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
+  real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
 contains
@@ -57,7 +58,7 @@ contains
       if (Fd3dOnSource(window, shot, r)) cycle
       helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
-      if (helped) helped = Fd3dNearEven(scheme%own, range)
+      if (helped) helped = Fd3dNearHelps(scheme%own, range, near_smooth)
       if (helped .and. (scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))) cycle
       n = n + 1
       if (first == 0) first = r
@@ -144,15 +145,16 @@ contains
     end associate
   end subroutine Fd3dNearRange
 
-  !> True if a medium of such a range is even, and what the source does there can be told.
-  pure logical function Fd3dNearEven(own, range) result(same)
+  !> True if a medium of such a range varies by no more than `most` of it, and what the source does there can be told.
+  pure logical function Fd3dNearHelps(own, range, most) result(helps)
     type(elastic_t), intent(in) :: own
     real(dp), intent(in) :: range(2, 3)
-    real(sp) :: least(3), most(3)
-    most = real(range(1, :), sp)
-    least = -real(range(2, :), sp)
-    same = all(most - least <= even*most) .and. most(3) > 0 .and. (most(2) > 0 .or. .not. Shears(own))
-  end function Fd3dNearEven
+    real(sp), intent(in) :: most
+    real(sp) :: low(3), high(3)
+    high = real(range(1, :), sp)
+    low = -real(range(2, :), sp)
+    helps = all(high - low <= most*high) .and. high(3) > 0 .and. (high(2) > 0 .or. .not. Shears(own))
+  end function Fd3dNearHelps
 
   !> True of a source that does more than push to all sides.
   pure logical function Shears(own)
@@ -164,11 +166,12 @@ contains
 
 end module fd3d_nearfield_m
 
-!> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Arguments stand in fd3d.f90.
+!> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Where the medium varies it is taken for an
+!> even one with the mean of what is at source and receiver, so that they may change places (t630). Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
-  use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange, Fd3dNearSlopes
+  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
@@ -186,10 +189,9 @@ contains
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
     logical, allocatable :: helped(:), slopes(:)
-    real(dp) :: at(3), here(6)
+    real(dp), allocatable :: here(:, :)
+    real(dp) :: at(3)
     integer :: c, i, r, workers
-    call AtSource(self, window, here, error)
-    if (allocated(error)) return
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names), merge(3, 1, self%grid%anelastic)), source=0.0_dp)
@@ -197,20 +199,23 @@ contains
     call FindHelped(self, window, 0, helped, error)
     slopes = helped
     if (Fd3dNearSlopes(self%scheme%components)) call FindHelped(self, window, self%grid%half_length, slopes, error)
-    if (allocated(error) .or. .not. (any(helped) .and. self%gathers())) return
+    if (allocated(error) .or. .not. any(helped)) return
     list = pack([(r, r=1, size(helped))], helped)
+    call Media(self, window, list, here, error)
+    if (allocated(error) .or. .not. self%gathers()) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
-    call NearSource(self, here, table, source)
-    if (self%grid%anelastic) call Relaxes(self, here(5:), error)
+    call NearSource(self, here(:, 0), table, source)
+    if (self%grid%anelastic) call Relaxes(self, here(5:, 0), error)
     if (allocated(error)) return
     workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
-    !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(workers)
+    !$omp parallel do private(r, c, at, place, even) firstprivate(source) schedule(dynamic) num_threads(workers)
     do i = 1, size(list)
       r = list(i)
       at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
       call Near3dPlace(table, at/self%grid%d, .false., place)
       even = place
       if (self%grid%even) call Near3dPlace(table, at/self%grid%d, .true., even)
+      call Between(source, here(:3, 0), here(:3, i))
       do c = 1, size(names)
         if (Fd3dNearSlopes(trim(names(c))) .and. .not. slopes(r)) cycle
         if (names(c)(1:1) == 'v') self%near(:, r, c, :) = Terms(table, source, place, trim(names(c)), size(self%near, 4))
@@ -275,22 +280,43 @@ contains
     end do
     call OverAll(self, 'largest', range, error)
     do i = 1, size(list)
-      helped(list(i)) = Fd3dNearEven(self%own, reshape(range(6*i - 5:6*i), [2, 3]))
+      helped(list(i)) = Fd3dNearHelps(self%own, reshape(range(6*i - 5:6*i), [2, 3]), near_most)
     end do
   end subroutine FindHelped
 
-  !> vp, vs and density of the window's cell that holds the source, and the bulk modulus of the grid's [Pa]; where waves attenuate
-  !> vp and vs of the grid's, and 1/Q of P and S waves.
-  subroutine AtSource(self, window, here, error)
+  !> Media here(:, 0) at the source and here(:, i) at receivers list(i) (MediumAt).
+  subroutine Media(self, window, list, here, error)
     class(fd3d_t), intent(inout) :: self
     type(window_t), intent(in) :: window
-    real(dp), intent(out) :: here(6)
+    integer, intent(in) :: list(:)
+    real(dp), allocatable, intent(out) :: here(:, :)
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: all_of(:)
+    integer :: i
+    allocate (here(6, 0:size(list)))
+    here(:, 0) = MediumAt(self, window, [self%shot%sx, self%shot%sy, self%shot%sz])
+    do i = 1, size(list)
+      associate (r => list(i))
+        here(:, i) = MediumAt(self, window, [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
+      end associate
+    end do
+    all_of = reshape(here, [size(here)])
+    call OverAll(self, 'largest', all_of, error)
+    here(:, 0:) = reshape(all_of, shape(here))
+  end subroutine Media
+
+  !> vp, vs and density of the window's cell that holds x, and the bulk modulus of the grid's [Pa]; where waves attenuate vp and vs
+  !> of the grid's, and 1/Q of P and S waves. What this rank does not know is -huge().
+  function MediumAt(self, window, x) result(here)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x(3)
+    real(dp) :: here(6)
     type(box_t) :: known
     real(sp) :: rho, lambda, mu
     integer :: at(3), c(3)
     here = -huge(1.0_dp)
-    at = floor(([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d) + 1
+    at = floor((x - self%corner)/self%grid%d) + 1
     c = max(1, min(at - self%pad, [window%nx, window%ny, window%nz]))
     known = WindowBox(window)
     if (all(c >= known%low .and. c <= known%high)) then
@@ -303,10 +329,21 @@ contains
       call Fd3dCell(self%moduli, window, c, rho, lambda, mu)
       if (self%grid%anelastic .and. rho > 0) here(:2) = sqrt([lambda + 2*mu, mu]/real(rho, dp))
     end if
-    call OverAll(self, 'largest', here, error)
-  end subroutine AtSource
+  end function MediumAt
 
-  !> `here`: the medium there (AtSource).
+  !> Gives the source the geometric mean of two media vp, vs, rho.
+  pure subroutine Between(source, a, b)
+    type(near3d_source_t), intent(inout) :: source
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: mean(3)
+    mean = sqrt(a*b)
+    where (.not. abs(a - b) > 0) mean = a
+    source%vp = mean(1)
+    source%vs = mean(2)
+    source%rho = mean(3)
+  end subroutine Between
+
+  !> `here`: the medium there (MediumAt).
   subroutine NearSource(self, here, table, source)
     class(fd3d_t), intent(in) :: self
     real(dp), intent(in) :: here(:)

@@ -89,15 +89,16 @@ contains
     end do
   end subroutine Fd3dMoment
 
-  !> One more receiver: the value of a field at x; `slope`: of a velocity, as a part of a derivative.
-  subroutine Fd3dRecord(list, grid, x, field, error, slope)
+  !> One more receiver: the value of a field at x; `of`: of a velocity, as a part of a derivative there. It is that of the medium at
+  !> `of`: along a sea floor water slips, and a difference across it would take the slip for strain.
+  subroutine Fd3dRecord(list, grid, x, field, error, of)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     real(dp), intent(in) :: x(3)
     integer, intent(in) :: field
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: slope
-    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, slope)
+    real(dp), intent(in), optional :: of(3)
+    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, of)
     call CloseReceiver(list)
   end subroutine Fd3dRecord
 
@@ -136,15 +137,15 @@ contains
     list%partly = .false.
   end subroutine CloseReceiver
 
-  !> Entries for a field at x, times `scale`; `acts`: of a source.
-  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope)
+  !> Entries for a field at x, times `scale`; `acts`: of a source; `of`: as for Fd3dRecord.
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, of)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: slope
+    real(dp), intent(in), optional :: of(3)
     type(axis_t) :: along(3)
     real(dp), allocatable :: share(:)
     integer :: a, l, m, n, at(3)
@@ -157,9 +158,7 @@ contains
         return
       end if
     end if
-    even = field >= field_sxx
-    if (present(slope)) even = even .or. slope
-    even = even .and. grid%even
+    even = grid%even .and. (field >= field_sxx .or. present(of))
     if (acts .and. grid%side(5) == side_free) share = Shares(list, grid, field)
     do a = 1, 3
       call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
@@ -167,7 +166,7 @@ contains
     end do
     if (allocated(share)) call ActOnShares(share, along(3)%node, along(3)%w)
     if (associated(list%rho)) then
-      call AddBeside(list, grid, field, x, scale, h, acts, beside, share)
+      call AddBeside(list, grid, field, x, scale, h, acts, beside, share, of)
       if (beside) return
     end if
     do n = 1, along(3)%n
@@ -182,20 +181,21 @@ contains
   end subroutine AddPoint
 
   !> The same beside a contact; not `beside`: there is none within reach of the sinc.
-  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside, share)
+  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside, share, of)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     logical, intent(out) :: beside
-    real(dp), intent(in), optional :: share(:)
+    real(dp), intent(in), optional :: share(:), of(3)
     type(spot_t) :: spot
     integer :: m, a
     spot%field = field
     spot%acts = acts
     spot%place = x/grid%d - (grid%first - 1) + [(merge(1.0_dp, 0.5_dp, StandsOnHalf(field, a)), a=1, 3)]
-    spot%home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
+    if (present(of)) spot%home = GroundHome(grid, list%rho, list%mu, of/grid%d - (grid%first - 1))
+    if (.not. present(of)) spot%home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
     beside = GroundNear(grid, list%rho, list%mu, spot)
     if (.not. beside) return
     call GroundWeights(grid, list%rho, list%mu, spot)

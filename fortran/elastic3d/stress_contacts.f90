@@ -4,8 +4,10 @@
 !> were smooth. At d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
 !> or so, three times that where parts nearly cancel; velocity by at most 3 % (README.md, t881). Beside fluids and air other weights
-!> do not reach across (fd3d_ground.f90). A moment there makes waves that are as far off, wherever they are recorded, as it changes
-!> places with a strain (t889).
+!> do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea floor what
+!> is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
+!>
+!> A moment beside a contact makes waves that are as far off, wherever they are recorded, as it changes places with a strain (t889).
 module stress_contacts_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
@@ -24,14 +26,18 @@ module stress_contacts_m
   public :: beside_t, StressContacts, StressContactsSay
 
   integer, parameter :: reach = 2                 !< cells
+  integer, parameter :: nowhere = 0, in_water = 1, in_rock = 2         !< where a place beside a sea floor is
 
-  !> By how much stress may be `off` at a depth z [m]: in flat layers it is the same for a million shots.
+  !> By how much stress may be `off` at a depth z [m], and the side of a sea floor it is beside: in flat layers they are the same
+  !> for a million shots.
   type :: known_t
     real(dp) :: z = -huge(1.0_dp), off = 0
+    integer :: side = nowhere
   end type known_t
 
   type :: beside_t
     type(told_receivers_t) :: receivers
+    type(told_receivers_t) :: floor               !< receivers at a sea floor
     type(told_receivers_t) :: sources             !< of moment
     type(known_t) :: source, receiver             !< the last ones that were looked at in flat layers
   end type beside_t
@@ -48,49 +54,74 @@ contains
     type(window_t), intent(in) :: window
     logical, intent(in) :: told
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: off
     integer :: r
+    logical :: slopes, along
     if (all(scheme%own%source%kind /= [source_force, source_fault]) .and. .not. told) then
-      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], beside%source, off, error)
+      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], beside%source, error)
       if (allocated(error)) return
-      if (off > off_most) call ToldSource(beside%sources, shot)
+      if (beside%source%off > off_most) call ToldSource(beside%sources, shot)
     end if
     if (scan(scheme%components, 'sewp') == 0) return
+    slopes = scheme%half_length > 1 .and. scan(scheme%components, 'ew') > 0
+    along = scheme%half_length > 1 .and. AlongFloor(scheme%components)
     do r = 1, size(shot%rx)
-      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, off, error)
+      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, error)
       if (allocated(error)) return
-      if (off > off_most) call ToldAdd(beside%receivers, shot, r, off, .true.)
+      associate (here => beside%receiver)
+        if (here%off > off_most) call ToldAdd(beside%receivers, shot, r, here%off, .true.)
+        if ((here%side == in_rock .and. (slopes .or. along)) .or. (here%side == in_water .and. slopes)) &
+          call ToldAdd(beside%floor, shot, r, 1.0_dp, .true.)
+      end associate
     end do
   end subroutine StressContacts
 
-  !> By how much stress may be off at x, y, z.
-  subroutine StressOff(earth, job, window, x, known, off, error)
+  !> True if there is pressure, or stress along a sea floor, among components.
+  pure logical function AlongFloor(components) result(along)
+    character(*), intent(in) :: components
+    along = scan(components, 'p') > 0 .or. index(components, 'sxx') > 0 .or. index(components, 'syy') > 0 .or. &
+            index(components, 'sxy') > 0
+  end function AlongFloor
+
+  !> What is known of x, y, z.
+  subroutine StressOff(earth, job, window, x, known, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
     type(known_t), intent(inout) :: known
-    real(dp), intent(out) :: off
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: line(:, :)
     real(dp) :: place(3)
     integer :: c(3), low, a
     logical :: flat
-    off = 0
+    flat = earth%layers%n > 0
+    if (flat .and. .not. abs(x(3) - known%z) > 0) return
+    known = known_t()
     c = WindowCell(window, x)
     if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) return
-    flat = earth%layers%n > 0
-    if (flat) off = known%off
-    if (flat .and. .not. abs(x(3) - known%z) > 0) return
-    off = 0
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
     do a = merge(3, 1, flat), 3
       call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
       if (allocated(error)) return
-      off = max(off, Jump(line(:, :3), c(a) - low + 1, place(a)))
+      known%off = max(known%off, Jump(line(:, :3), c(a) - low + 1, place(a)))
+      known%side = max(known%side, Side(line(:, :3), c(a) - low + 1, place(a)))
     end do
-    known = known_t(x(3), off)
+    known%z = x(3)
   end subroutine StressOff
+
+  !> The side of a sea floor within reach along such a line.
+  pure integer function Side(medium, c, place)
+    real(sp), intent(in) :: medium(:, :)
+    integer, intent(in) :: c
+    real(dp), intent(in) :: place
+    integer :: k
+    Side = nowhere
+    if (.not. medium(c, 1) > 0) return
+    do k = 1, size(medium, 1)
+      if (.not. medium(k, 1) > 0 .or. (medium(k, 2) > 0 .eqv. medium(c, 2) > 0)) cycle
+      if (max(k - c - place, c - k - 1 + place) <= reach) Side = merge(in_rock, in_water, medium(c, 2) > 0)
+    end do
+  end function Side
 
   !> By how much a trace may be off along a line of cells with vp, vs, rho, at `place` 0 .. 1 of cell c.
   pure real(dp) function Jump(medium, c, place) result(off)
@@ -122,8 +153,14 @@ contains
   subroutine StressContactsSay(beside, scheme)
     type(beside_t), intent(in) :: beside
     class(scheme_t), intent(inout) :: scheme
-    character(:), allocatable :: within
-    within = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of a contact of rock'
+    character(:), allocatable :: near, within
+    near = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of '
+    within = near//'a contact of rock'
+    if (beside%floor%n > 0) &
+      call SchemeWarn(scheme, Str(beside%floor%n)//' receiver(s) of pressure, stress along the floor, strain or rotation '// &
+                'stand '//near//'a sea floor, in rock or, of the latter two, in water, the first of them '//beside%floor%first// &
+                ': half-length '//Str(scheme%half_length)//' reaches across it, and they are off by 10 to 40 %; record '// &
+                'velocity or stress across the floor, put them farther away, or take half_length=1 or a smaller spacing')
     if (beside%sources%n > 0) &
       call SchemeWarn(scheme, Str(beside%sources%n)//' source(s) of moment are '//within//', the first of them '// &
                 beside%sources%first//': stress jumps there, and waves from between the cells may be off by tens of per cent '// &

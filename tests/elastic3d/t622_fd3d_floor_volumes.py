@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """A sea floor inside cells of volumes: flat, the traces are those of the layers; dipping and rough, those of two pieces
 have the bits of the whole, and what is left long after the waves have gone decays, at the step chosen for the fastest medium."""
-import os
 from pathlib import Path
 
 import numpy as np
 
-from check import claim, done
+from check import claim, done, given_seed
 from mini3d import run, traces, write_deck, write_keymap
 
-SEED = int(os.environ.get("SEED", np.random.default_rng().integers(1, 1 << 31)))
+SEED = given_seed()
 print(f"SEED={SEED}")
 H, FINE, N = 40.0, 10.0, (112, 96, 80)                           # samples along x, y, z
 LOW = (-80.0, -480.0)                                             # corner of the earth

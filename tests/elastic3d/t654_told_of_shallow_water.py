@@ -2,17 +2,15 @@
 """3D: receivers in water of a few cells below a free surface, or right below it, are told of before the first shot, by layers and by volumes;
 not those in deeper water, on land or deep in the rock, nor under an absorbing top. Half the spacing confirms it: traces told of change by
 more than those in deeper water, and by no more than is told. Depth of the water and rock are drawn at random."""
-import os
-import random
 import re
 from pathlib import Path
 
 import numpy as np
-from check import claim, done
+from check import claim, done, given_seed
 from mini3d import run
 from netCDF4 import Dataset
 
-seed = int(os.environ.get("SEED", random.randrange(10**6)))
+seed = given_seed()
 print(f"seed {seed}")
 rng = np.random.default_rng(seed)
 H = 10.0

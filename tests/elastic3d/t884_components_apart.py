@@ -2,15 +2,14 @@
 """What else is recorded does not change a trace: pressure, stress and velocity a few cells from a source in anelastic rock, near enough to
 a contact that rates of strain, which take more cells, cannot be freed of the grid's spread there; half-lengths and places drawn at random."""
 import os
-import random
 from pathlib import Path
 
 import launch
 import numpy as np
-from check import claim, done
+from check import claim, done, given_seed
 from netCDF4 import Dataset
 
-seed = int(os.environ.get('SEED', random.randrange(10**6)))
+seed = given_seed()
 print(f'seed {seed}')
 rng = np.random.default_rng(seed)
 PROGRAM = Path(os.environ['B']) / 'bin' / 'SplFd3dmod'

@@ -3,17 +3,16 @@
 places of elements of random size in an even medium, compared with Green's function in the frequency domain (Aki & Richards 2002, eq.
 4.23), explosions by differences of it; all components in one job. What belongs to another source than the chosen one is refused."""
 import os
-import random
 import re
 import subprocess
 from pathlib import Path
 
 import launch
 import numpy as np
-from check import claim, done
+from check import claim, done, given_seed
 from netCDF4 import Dataset
 
-seed = int(os.environ.get('SEED', random.randrange(10**6)))
+seed = given_seed()
 print(f'seed {seed}')
 rng = np.random.default_rng(seed)
 PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'

@@ -13,7 +13,7 @@ import numpy as np
 from netCDF4 import Dataset
 
 import launch
-from check import claim, done
+from check import claim, done, given_seed
 from minisurvey import differences
 from spltools.mesh import exodus, mesh as meshes
 
@@ -184,7 +184,7 @@ for what, more in (("a mesh that is too large for its disk", {}), ("the same in 
 refused("a folder that is not there", "nowhere/x.exo cannot be written", "no directory nowhere", verb=("mesh",), mesh_out="nowhere/x.exo")
 
 # A film between thick layers: the mesher takes it, or tells it; what it takes has no fault of a mesh.
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 random.seed(SEED)
 FILM = dict(layers="film.layers", materials="film.materials", mesh_x0=0, mesh_x1=500, mesh_y0=0, mesh_y1=400, mesh_bottom=600, mesh_dx=100,
             mesh_dy=100, dispersion="warn", overwrite="y", mesh_out="film.exo")

@@ -2,28 +2,25 @@
 """Shots of SplSemmod on several ranks: water over rock with attenuation and a layer that damps, source and receivers at random places, maps
 and pictures, have the file of one rank, whichever the variant and however many pieces the mesh is cut into; plan and log tell the cut and
 what travels; a group that loses a rank deals the shot again and goes on from the parts of a state; what a group cannot do is refused
-before anything is computed.
-
-    t831_sem_groups.py [SEED]"""
+before anything is computed."""
 import functools
 import os
 import random
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import jobs
 import launch
-from check import claim, done
+from check import claim, done, given_seed
 from minisurvey import differences
 from shims import shim
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
 jobs.PROGRAM, jobs.command = PROGRAM, functools.partial(launch.command, PROGRAM)
-SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+SEED = given_seed()
 random.seed(SEED)
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,szz,uy", fpeak=3.5, tmax=0.3, threads=1,
             sponge=100, receiver_z="surface", snapshot=0.1, snapshot_dx=70, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """A rank of a group takes the memory of its piece of a mesh of elements, not of the mesh, and as much as the program says: what ranks hold
-beyond an idle one, of a mesh cut into 4 and into 2, against one rank.
-
-    t833_sem_group_memory.py [SEED]"""
+beyond an idle one, of a mesh cut into 4 and into 2, against one rank."""
 import os
 import random
 import re
@@ -10,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from peaks import peaks, run_watched
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+SEED = given_seed()
 IDLE = 30                                         # MB of a rank that does nothing, as the program counts
 LOW, HIGH = 0.75, 1.3                             # of what is told, as in t414
 N = 24                                            # elements along an edge of the box

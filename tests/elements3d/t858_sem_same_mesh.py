@@ -3,14 +3,13 @@
 that comes from files of Gmsh 2.2 and 4.1, text and binary, and from a folder of SPECFEM gives the same bits. SEED may be given."""
 import functools
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
 
 import meshfiles
 import numpy as np
-from check import claim, done
+from check import claim, done, given_seed
 from netCDF4 import Dataset
 from spltools.mesh import exodus, hexahedron
 from spltools.mesh.mesh import Block, Mesh
@@ -19,7 +18,7 @@ import launch
 
 run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 MESH = [sys.executable, str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")]
-SEED = int(os.environ.get("SEED") or random.SystemRandom().randint(1, 10**6))
+SEED = given_seed()
 
 
 def mesh_tool(*words):

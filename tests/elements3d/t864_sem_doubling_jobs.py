@@ -2,9 +2,7 @@
 """Jobs on meshes whose elements double their width downwards: waves that cross a doubling layer agree with the exact motion at five points
 to the shortest wavelength below it; LOH.1 with its source in a doubling layer too. The verb mesh and plan tell where elements double and
 how many that saves; water, hills, a sponge, attenuation, source and receivers at random places around two doubling layers have the bits
-of one rank in groups of ranks; bad depths are refused.
-
-    t864_sem_doubling_jobs.py [SEED]"""
+of one rank in groups of ranks; bad depths are refused."""
 import functools
 import os
 import random
@@ -15,12 +13,12 @@ import sys
 from pathlib import Path
 
 import launch
-from check import PATIENCE, claim, done
+from check import PATIENCE, claim, done, given_seed
 from minisurvey import differences
 
 ROOT = Path(os.environ["ROOT"])
 run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
-SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+SEED = given_seed()
 random.seed(SEED)
 
 # --- exact ----------------------------------------------------------------------------------------------------------------

@@ -1,26 +1,23 @@
 #!/usr/bin/env python3
 """What a mesh or a survey on it has wrong is told before the first shot: parts that are not joined, by SplSemmod and spl-mesh check alike;
 elements numbered upside down; coordinates in kilometres; records that a free side makes 0, level or leaning, and sources there; records that
-end before a wave comes. The traces confirm it. Sources and receivers at random places.
-
-    t897_sem_said_before.py [SEED]"""
+end before a wave comes. The traces confirm it. Sources and receivers at random places."""
 import functools
 import os
 import random
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import netCDF4
 import numpy as np
 
 import launch
-from check import claim, done
+from check import claim, done, given_seed
 
 run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 TOOL = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
-SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+SEED = given_seed()
 rng = random.Random(SEED)
 DECK = dict(keymap="line.keymap", mesh="mesh.exo", materials="materials", components="vx,vz", fpeak=3.5, tmax=1, threads=1, output="out.nc", overwrite="y")
 ROCK, WATER = "* 2600 1500 2100\n", "* 1500 0 1000\n"

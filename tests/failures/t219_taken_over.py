@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mini3d
 from badfs import BadFs
-from check import PATIENCE, claim, done, skip
+from check import PATIENCE, claim, done, given_seed, skip
 from jobs import kick, slow_machine, wait_until
 from minisurvey import differences
 from shims import preload
@@ -20,7 +20,7 @@ from shims import preload
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 random.seed(SEED)
 SHOTS = 3
 mini3d.make(shots=SHOTS, tmax=2, snapshot=0.4, snapshot_planes="top", snapshot_fields="vz", pgv="y")

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from badfs import BadFs
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from minisurvey import differences, make, run, write_keymap
 from spltools.gathers.gathers import Gathers
 
@@ -15,7 +15,7 @@ if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
 LONG = bool(os.environ.get("LONG"))
-seed = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
+seed = given_seed()
 rng = random.Random(seed)
 make(shots=3, tmax=0.05, npml=8, aperture=60)
 write_keymap(3, dx=5)

@@ -9,13 +9,13 @@ import subprocess
 import time
 from pathlib import Path
 
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
 from minisurvey import differences, statuses, write_keymap
 
 LEASE, NEAR = 120, 10.0
 SHORT, LONG = 2, 4                # seconds on three workers, if the machine is as busy as now: LONG outlasts a pause of 5 s on one
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 random.seed(SEED)
 pace = Pace(ranks=4, tried=12)
 

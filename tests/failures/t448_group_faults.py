@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jobs
 import mini3d
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, slow_machine, wait_until
 from minisurvey import differences
 from shims import shim
@@ -24,7 +24,7 @@ LEASE, SOON = 1, 30                               # seconds: of a worker, and in
 OFTEN = "checkpoint=0.0015"                       # minutes: 90 ms
 PAIR = ("group=2", f"lease={LEASE}")
 GROUP = (*PAIR, OFTEN)
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 random.seed(SEED)
 HOLD = Path("hold").resolve()
 MACHINE = slow_machine(loop=1000)

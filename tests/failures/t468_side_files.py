@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 import mini3d
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from jobs import kick
 from minisurvey import SLOW, command, differences, make, run
 
-SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 10 ** 6)
+SEED = given_seed()
 chance = random.Random(SEED)
 HERE = Path.cwd()
 LATE = 20 * SLOW                # a refusal waits for nobody

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 """Ground made of cells of air above rock: stations on it, the map of peak ground velocity and the films of the top are those of a
 free surface. Maps and films of the top are what stations at their points record, on level ground, on a hill, beside water and deep down,
-with every variant on CPU cores.
-
-    t705_fd3d_ground.py [SEED]"""
+with every variant on CPU cores."""
 import random
-import sys
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from check import claim, done
+from check import claim, done, given_seed
 from mini3d import run, traces
 
 H, N, DEEP, AIR = 40.0, 30, 20, 6
@@ -68,7 +65,7 @@ claim(flat_maps["p_top"].values.any(), "pressure below the air is recorded")
 
 # --- maps and films are what stations at their points record --------------------------------------------------------------------
 
-SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.SystemRandom().randrange(10**6)
+SEED = given_seed()
 LEVELS = {"pgv_horizontal": lambda v: np.hypot(v[0], v[1]), "pgv_vertical": lambda v: np.abs(v[2]),
           "pgv_vector": lambda v: np.sqrt((v**2).sum(0))}
 chance = random.Random(SEED)

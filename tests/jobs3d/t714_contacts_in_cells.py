@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from check import PATIENCE, claim, done
+from check import PATIENCE, claim, done, given_seed
 from mini3d import run
 
 ROOT = Path(os.environ["ROOT"])
 for path in (ROOT / "keymaps").glob("loh1.*"):
     shutil.copy(path, ".")
-SEED = int(os.environ.get("SEED", np.random.default_rng().integers(1, 1 << 31)))
+SEED = given_seed()
 print(f"SEED={SEED}")
 PLACES = 8
 

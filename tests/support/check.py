@@ -1,5 +1,6 @@
 """Claims of Python tests: one line a claim, "ok - ..." or "FAIL - ...", and an exit status."""
 import os
+import random
 import sys
 
 # Seconds after which a test takes a program for hung and ends it. No bound of speed: others may share the machine. Shorter than what
@@ -28,6 +29,11 @@ def claim_fails(action, words, sentence):
         claim(not missing, f"{sentence}: {said}" + (f" (lacks '{missing[0]}')" if missing else ""))
     else:
         claim(False, f"{sentence}: no error")
+
+
+def given_seed():
+    """SEED of the environment, or a number drawn by chance: print it, so that a failure can be drawn again."""
+    return int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
 
 
 def skip(why):

@@ -3,7 +3,6 @@
 use would come out, else as a warning with the number that an independent answer then confirms. Nothing is said of jobs in order."""
 import itertools
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -17,9 +16,9 @@ ROOT = Path(os.environ["ROOT"])
 import exact  # noqa: E402
 import mini3d as m3  # noqa: E402
 import minisurvey as m2  # noqa: E402
-from check import claim, done  # noqa: E402
+from check import claim, done, given_seed  # noqa: E402
 
-SEED = int(os.environ.get("SEED", random.randrange(10**6)))
+SEED = given_seed()
 rng = np.random.default_rng(SEED)
 print(f"seed {SEED}")
 FRESH = ("are 0", "be 0", "kilometres", "carries waves off", "graze", "stairs", "ft/s", "mixed up", "deeper than the model", "step from",

@@ -16,7 +16,7 @@ import zlib
 from pathlib import Path
 
 from badfs import BadFs
-from check import claim, done, skip
+from check import claim, done, given_seed, skip
 from jobs import Job, count, kick, ranks_here, slow_machine
 from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
@@ -262,7 +262,7 @@ claim(seen_states == set(STATES) and seen_causes == CAUSES | {None},
       f"every state and cause of inputs/running.md was met: not {set(STATES) - seen_states or 'one'}, {CAUSES - seen_causes or 'one'} is missing")
 claim(len(statuses("whole.nc")) == N, "the outputs are as they were")
 # --- names of any bytes: what is no text in UTF-8 is marked byte by byte, as Python's own decoder finds it ---
-seed = int(os.environ.get("SEED", random.randrange(10**6)))
+seed = given_seed()
 draw = random.Random(seed)
 parts = [b"a", "\u00f8".encode(), "\u4e2d".encode(), "\U0001f30d".encode(), b"\xe9", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe4\xb8", b"\x80",
          b"\xf0\x8f\xbf\xbf", b"\xff"]

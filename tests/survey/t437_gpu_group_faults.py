@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from check import claim, done  # noqa: E402
+from check import claim, done, given_seed  # noqa: E402
 from gpujob import able_or_end, make_3d, traces_3d  # noqa: E402
 
 build = Path(os.environ["B"])
@@ -32,7 +32,7 @@ from spltools.gathers.gathers import Gathers  # noqa: E402
 jobs.PROGRAM, jobs.command = program, functools.partial(launch.command, program)
 SHOTS, LEASE, SECONDS = 3, 2, 6.0                # of the undisturbed job, about
 SOON = 45                                        # seconds beyond that in which a disturbed job must have ended
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 ROUNDS = int(os.environ.get("ROUNDS") or 6)
 luck = random.Random(SEED)
 visible = os.environ.get("CUDA_VISIBLE_DEVICES") or subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.strip().replace("\n", ",")

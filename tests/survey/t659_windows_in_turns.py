@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from check import claim, done  # noqa: E402
+from check import claim, done, given_seed  # noqa: E402
 from gpujob import make_3d, traces_3d  # noqa: E402
 from launch import run  # noqa: E402
 import numpy as np  # noqa: E402
 from spltools.gathers.gathers import Gathers  # noqa: E402
 
 program = Path(os.environ["B"]) / "bin" / "SplFd3dmod"
-SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+SEED = given_seed()
 luck = random.Random(SEED)
 spacing = round(luck.uniform(11.2, 11.9), 2)
 make_3d(1, tmax=0.06, dx=spacing, aperture=round(luck.uniform(260, 300), 1), npml=6)

@@ -4,8 +4,6 @@ window that would do; ordinary surveys hear nothing of it. Windows are counted h
 cannot carry, or the grid, is told of with the part of its spectrum that Fourier sums here confirm; a begun output knows its wavelet file by
 each number."""
 import math
-import os
-import random
 import re
 from pathlib import Path
 
@@ -13,9 +11,9 @@ import numpy as np
 
 import mini3d as m3
 import minisurvey as m2
-from check import claim, done
+from check import claim, done, given_seed
 
-SEED = int(os.environ.get("SEED", random.randrange(10**6)))
+SEED = given_seed()
 rng = np.random.default_rng(SEED)
 print(f"seed {SEED}")
 

@@ -4,7 +4,6 @@ with which the size of the file agrees all the same; NetCDF with text where a mo
 are called meshes; meshes of Abaqus that are not where *NODE has them; universal files in millimetres. And tools whose output has no
 room: each says which file that is, and ends in order."""
 import os
-import random
 import resource
 import struct
 import subprocess
@@ -16,13 +15,13 @@ import numpy as np
 import minisurvey
 import spltools as spl
 import xarray
-from check import claim, claim_fails, done
+from check import claim, claim_fails, done, given_seed
 from netCDF4 import Dataset
 from spltools.gathers.gathers import Gathers
 from toolrun import Tool
 
 
-seed = int(os.environ.get('SEED', random.randrange(10**6)))
+seed = given_seed()
 print(f'seed {seed}')
 rng = np.random.default_rng(seed)
 TOOLS = Path(os.environ['ROOT']) / 'tools'

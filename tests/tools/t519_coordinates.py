@@ -14,7 +14,7 @@ import segyio
 from netCDF4 import Dataset
 
 sys.path[:0] = [os.path.join(os.environ['ROOT'], 'tests', room) for room in ('survey', 'jobs3d')]
-from check import claim, done  # noqa: E402
+from check import claim, done, given_seed  # noqa: E402
 from toolrun import Tool  # noqa: E402
 import minisurvey  # noqa: E402
 from spltools import cli  # noqa: E402
@@ -22,7 +22,7 @@ from spltools.geometry import keymap  # noqa: E402
 
 F = segyio.TraceField
 CENTIMETRE = 0.01
-seed = int(os.environ.get('SEED', np.random.default_rng().integers(1 << 30)))
+seed = given_seed()
 rng = np.random.default_rng(seed)
 keymap_tool, export = Tool('spl-keymap', 'bad.keymap'), Tool('spl-export', 'bad.segy')
 

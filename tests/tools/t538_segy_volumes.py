@@ -2,18 +2,16 @@
 """Volumes in SEG-Y as segyio writes them: traces by inline or crossline or in any order, other byte positions, feet, numbers that step,
 grids along east and north or turned, without coordinates. Each node has the value that its easting, northing and depth have in the
 formula of the model; the words for spl-keymap that are told place a source where the same formula holds."""
-import os
-import random
 import re
 
 import netCDF4
 import numpy as np
 import segyio
 
-from check import claim, done
+from check import claim, done, given_seed
 from toolrun import Tool
 
-SEED = int(os.environ.get('SEED', random.randrange(10**6)))
+SEED = given_seed()
 print(f'seed {SEED}')
 rng = np.random.default_rng(SEED)
 NZ, DZ = 11, 8.0

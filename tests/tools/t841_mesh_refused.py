@@ -12,13 +12,13 @@ import shutil
 import meshfiles
 import netCDF4
 import numpy as np
-from check import claim, done
+from check import claim, done, given_seed
 from meshfiles import Bent
 from spltools import cli
 from spltools.mesh import mesh_tool
 from toolrun import Tool
 
-SEED = int(os.environ.get('MESH_SEED', random.SystemRandom().randint(1, 10**6)))
+SEED = given_seed()
 ROUNDS = 25
 
 
