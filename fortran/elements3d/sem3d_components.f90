@@ -116,8 +116,8 @@ contains
       allocate (list%slope(0), list%field(0), list%point(0), list%w(0))
     end if
     if (list%n > huge(1) - 3*size(place%point)) then
-      call Fail(error, 'receivers take more than 2.1e9 weights, those of '//Str(list%receivers)//' traces are all that fit: take '// &
-                'fewer receivers, or fewer components')
+      call Fail(error, 'receivers take more than 2.1e9 weights, those of '//Str(list%receivers)//' traces are all that fit: '// &
+                'take fewer receivers, or fewer components')
       return
     end if
     if (place%solid) then
