@@ -187,7 +187,7 @@ contains
           return
         end if
         list%n = 0
-        list%start = [1]
+        list%receivers = 0
       end do
     end do
 

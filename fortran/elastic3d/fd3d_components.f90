@@ -111,16 +111,14 @@ contains
     subroutine AddScaled(place, scale, close)
       real(dp), intent(in) :: place(3), scale
       logical, intent(in) :: close
-      integer :: before, n
+      integer :: before
       before = list%n
       call Fd3dRecord(list, grid, place, field_vx + b - 1, error, of=x)
       if (allocated(error)) return
       list%w(before + 1:list%n) = real(scale*list%w(before + 1:list%n), sp)
-      n = size(list%start) - 1
       if (close) return
-      list%start = list%start(:n)                              ! the receiver goes on
-      list%partly = list%elsewhere(n)
-      list%elsewhere = list%elsewhere(:n - 1)
+      list%partly = list%elsewhere(list%receivers)             ! the receiver goes on
+      list%receivers = list%receivers - 1
     end subroutine AddScaled
 
   end subroutine AddDerivative

@@ -169,7 +169,7 @@ contains
     call OverAll(self, 'largest', flag, error)
     if (allocated(error)) return
     self%map_shared = pack([(p, p=1, size(flag))], flag > 0)
-    self%receivers = size(self%records%start) - 1
+    self%receivers = self%records%receivers
     call ReadShared(self, points, number(shared), shared)
     call GiveReceivers(self, error)
   end subroutine Watch

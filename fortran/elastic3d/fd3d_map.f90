@@ -89,7 +89,7 @@ contains
       call Fd3dRecord(list, grid, (cell + grid%first - 2 + [0.5_dp, 0.5_dp, below])*grid%d, field_vx + c, error)
       if (allocated(error)) return
     end do
-    piece%start = list%start
+    piece%start = list%start(:list%receivers + 1)
     allocate (piece%at(3, list%n))
     piece%at(1, :) = int(list%i(:list%n) - cell(1), i2)
     piece%at(2, :) = int(list%j(:list%n) - cell(2), i2)

@@ -37,13 +37,14 @@ module fd3d_point_lists_m
     integer :: n = 0
     integer, allocatable :: field(:), i(:), j(:), k(:), h(:)
     real(sp), allocatable :: w(:)
-    integer, allocatable :: start(:)
+    integer :: receivers = 0
+    integer, allocatable :: start(:)              !< at least (receivers+1)
     real(sp), pointer, contiguous :: rho(:, :, :) => null(), mu(:, :, :) => null()   !< with a ring, (0:n+1); null: no contact
     logical :: cut = .false.                      !< nodes beyond the grid, where fields are 0, are left out; else refused
     type(fd3d_grid_t), allocatable :: piece
     logical :: partly = .false.                   !< parts of the receiver under way touch other pieces only
     real(dp), allocatable :: share(:, :)          !< of fd3d_surface_t, once a source is below a free surface
-    logical, allocatable :: elsewhere(:)          !< other pieces have entries of this receiver too, (nrec)
+    logical, allocatable :: elsewhere(:)          !< other pieces have entries of this receiver too, at least (receivers)
   end type fd3d_list_t
 
   !> Weights along one axis.
@@ -98,6 +99,7 @@ contains
     integer, intent(in) :: field
     type(error_t), allocatable, intent(inout) :: error
     real(dp), intent(in), optional :: of(3)
+    call CheckRoom(list, error)
     call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, of)
     call CloseReceiver(list)
   end subroutine Fd3dRecord
@@ -109,6 +111,7 @@ contains
     real(dp), intent(in) :: x(3)
     type(error_t), allocatable, intent(inout) :: error
     integer :: c
+    call CheckRoom(list, error)
     do c = 1, 3
       call AddPoint(list, grid, fd3d_tensor(c), x, -1.0_dp/3, 0, .false., error)
     end do
@@ -128,14 +131,28 @@ contains
     call CloseReceiver(list)
   end subroutine Fd3dRead
 
+  !> The receiver under way ends. Where there is no room for it there will be for twice as many: 10**5 of them are not copied for
+  !> each one more.
   subroutine CloseReceiver(list)
     type(fd3d_list_t), intent(inout) :: list
     if (.not. allocated(list%start)) list%start = [1]
     if (.not. allocated(list%elsewhere)) allocate (list%elsewhere(0))
-    list%start = [list%start, list%n + 1]
-    list%elsewhere = [list%elsewhere, list%partly]
+    if (list%receivers == size(list%elsewhere)) list%elsewhere = [list%elsewhere, list%partly, list%elsewhere]
+    if (list%receivers + 1 == size(list%start)) call Lengthen(list%start, 2*size(list%start))
+    list%receivers = list%receivers + 1
+    list%start(list%receivers + 1) = list%n + 1
+    list%elsewhere(list%receivers) = list%partly
     list%partly = .false.
   end subroutine CloseReceiver
+
+  !> Entries are counted by default integers, here and in the engines.
+  subroutine CheckRoom(list, error)
+    type(fd3d_list_t), intent(in) :: list
+    type(error_t), allocatable, intent(inout) :: error
+    if (list%n < huge(1) - 3*sinc_nodes**3 .or. allocated(error)) return
+    call Fail(error, 'its cells and those of the '//Str(list%receivers)//' traces before it are more than 2.1e9: take fewer '// &
+              'receivers, or fewer components')
+  end subroutine CheckRoom
 
   !> Entries for a field at x, times `scale`; `acts`: of a source; `of`: as for Fd3dRecord.
   subroutine AddPoint(list, grid, field, x, scale, h, acts, error, of)
@@ -327,13 +344,13 @@ contains
 
     !> Receivers that end before entry m.
     subroutine CloseBefore()
-      do while (r < size(list%start))
+      do while (r <= list%receivers)
         if (list%start(r + 1) > m) exit
         list%start(r) = first
         first = kept + 1
         r = r + 1
       end do
-      if (r == size(list%start)) list%start(r) = kept + 1
+      if (r > list%receivers) list%start(r) = kept + 1
     end subroutine CloseBefore
   end subroutine Fd3dOwned
 
@@ -341,7 +358,7 @@ contains
   subroutine Grow(list)
     type(fd3d_list_t), intent(inout) :: list
     integer :: room
-    room = max(1024, 2*list%n)
+    room = max(1024, list%n + min(list%n, huge(1) - list%n))
     call Lengthen(list%field, room)
     call Lengthen(list%i, room)
     call Lengthen(list%j, room)

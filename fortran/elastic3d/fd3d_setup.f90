@@ -339,8 +339,8 @@ contains
       if (self%grouped()) then
         call GiveOwn(self, list, error)
       else
-        call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
-                                   list%w(:list%n), error)
+        call self%engine%receivers(list%start(:list%receivers + 1), list%field(:list%n), list%i(:list%n), list%j(:list%n), &
+                                   list%k(:list%n), list%w(:list%n), error)
       end if
     end associate
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
@@ -353,14 +353,14 @@ contains
     type(fd3d_list_t), intent(inout) :: list
     type(error_t), allocatable, intent(inout) :: error
     integer, allocatable :: start(:), from(:)
-    integer :: times(size(list%start) - 1), r, p, n, m, at
+    integer :: times(list%receivers), r, p, n, m, at
     call Fd3dOwned(list, self%around)
     associate (s => list%start)
-      n = size(s) - 1
-      times = merge(merge(receiver_parts, 1, list%elsewhere), 0, s(2:) > s(:n))
+      n = list%receivers
+      times = merge(merge(receiver_parts, 1, list%elsewhere(:n)), 0, s(2:n + 1) > s(:n))
       self%heard = [((r, p=1, times(r)), r=1, n)]
       self%part = [((merge(p, 0, times(r) > 1), p=1, times(r)), r=1, n)]
-      allocate (start(size(self%heard) + 1), from(sum(times*(s(2:) - s(:n)))))
+      allocate (start(size(self%heard) + 1), from(sum(times*(s(2:n + 1) - s(:n)))))
       start(1) = 1
       do r = 1, size(self%heard)
         at = start(r) - s(self%heard(r))

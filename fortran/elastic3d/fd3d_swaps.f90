@@ -158,8 +158,9 @@ contains
 
   module procedure Slice
     real(sp), allocatable :: part(:, :), got(:)
-    integer, allocatable :: count(:)
-    integer :: p, at, across(2), first(3), last(3), n(2)
+    integer(i8), allocatable :: count(:)
+    integer(i8) :: at
+    integer :: p, across(2), first(3), last(3), n(2)
     if (.not. self%grouped()) then
       call self%engine%slice(field, axis, index, plane, error)
       return

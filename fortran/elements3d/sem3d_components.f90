@@ -10,8 +10,10 @@ module sem3d_components_m
   use hexahedron_m, only: HexBox, HexGradient, HexWeights
   use kinds_m, only: dp, sp
   use meetings_m, only: meetings_t
+  use off_grid_points_m, only: Lengthen
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
   use source3d_m, only: source3d_t, source_force, source_volume
+  use text_m, only: Str
   implicit none
   private
   public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dSource, Sem3dRecords, Sem3dAtWhole
@@ -19,10 +21,11 @@ module sem3d_components_m
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
     integer :: n = 0
-    integer, allocatable :: field(:), point(:)
+    integer, allocatable :: field(:), point(:)    !< at least (n)
     real(sp), allocatable :: w(:)
-    integer, allocatable :: start(:)
-    logical, allocatable :: slope(:)              !< of a receiver: its derivative by time is wanted
+    integer :: receivers = 0
+    integer, allocatable :: start(:)              !< at least (receivers+1)
+    logical, allocatable :: slope(:)              !< at least (receivers); its derivative by time is wanted
   end type sem3d_list_t
 
   !> A place: the medium there, the points around it, their weights for a value and for its derivatives along x, y, z.
@@ -101,7 +104,8 @@ contains
     Inside = min(max(dot_product(w, real(medium, dp)), real(minval(medium), dp)), real(maxval(medium), dp))
   end function Inside
 
-  !> Adds a receiver of a component at a place.
+  !> Adds a receiver of a component at a place. Where there is no room for it there will be for twice as many: 10**5 of them are not
+  !> copied for each one more.
   subroutine Sem3dRecord(list, place, component, error)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
@@ -109,7 +113,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(list%start)) then
       list%start = [1]
-      allocate (list%slope(0))
+      allocate (list%slope(0), list%field(0), list%point(0), list%w(0))
+    end if
+    if (list%n > huge(1) - 3*size(place%point)) then
+      call Fail(error, 'receivers take more than 2.1e9 weights, those of '//Str(list%receivers)//' traces are all that fit: '// &
+                'take fewer receivers, or fewer components')
+      return
     end if
     if (place%solid) then
       call InSolid(list, place, component)
@@ -118,8 +127,11 @@ contains
     else
       call Fail(error, component//' is not recorded in a fluid: leave it out of components')
     end if
-    list%start = [list%start, list%n + 1]
-    list%slope = [list%slope, component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid]
+    if (list%receivers == size(list%slope)) list%slope = [list%slope, .false., list%slope]
+    if (list%receivers + 1 == size(list%start)) call Lengthen(list%start, 2*size(list%start))
+    list%receivers = list%receivers + 1
+    list%start(list%receivers + 1) = list%n + 1
+    list%slope(list%receivers) = component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid
   end subroutine Sem3dRecord
 
   subroutine InSolid(list, place, component)
@@ -233,13 +245,21 @@ contains
     type(sem3d_list_t), intent(inout) :: list
     integer, intent(in) :: points(:), field
     real(dp), intent(in) :: w(:)
-    real(sp), allocatable :: some(:)
+    integer :: m, room
     if (.not. allocated(list%w)) allocate (list%field(0), list%point(0), list%w(0))
-    some = pack(real(w, sp), abs(w) > 0)
-    list%field = [list%field, spread(field, 1, size(some))]
-    list%point = [list%point, pack(points, abs(w) > 0)]
-    list%w = [list%w, some]
-    list%n = size(list%w)
+    if (list%n + size(w) > size(list%w)) then
+      room = list%n + max(size(w), min(list%n, huge(1) - list%n))
+      call Lengthen(list%field, room)
+      call Lengthen(list%point, room)
+      call Lengthen(list%w, room)
+    end if
+    do m = 1, size(w)
+      if (.not. abs(w(m)) > 0) cycle
+      list%n = list%n + 1
+      list%field(list%n) = field
+      list%point(list%n) = points(m)
+      list%w(list%n) = real(w(m), sp)
+    end do
   end subroutine Add
 
 end module sem3d_components_m

@@ -340,10 +340,10 @@ contains
     at = 0
     do m = 1, size(list)
       n = list(m)%n
-      map%start(3*m - 2:3*m + 1) = at + list(m)%start
-      map%field(at + 1:at + n) = list(m)%field
-      map%point(at + 1:at + n) = list(m)%point
-      map%w(at + 1:at + n) = list(m)%w
+      map%start(3*m - 2:3*m + 1) = at + list(m)%start(:4)
+      map%field(at + 1:at + n) = list(m)%field(:n)
+      map%point(at + 1:at + n) = list(m)%point(:n)
+      map%w(at + 1:at + n) = list(m)%w(:n)
       at = at + n
     end do
     call engine%watch(map, error)

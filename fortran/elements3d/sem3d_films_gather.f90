@@ -53,7 +53,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: picture(size(plane%owner))
     real(sp), allocatable :: got(:)
-    integer, allocatable :: count(:)
+    integer(i8), allocatable :: count(:)
     integer :: p, m, at
     if (allocated(error)) return
     picture = reshape(a, shape(picture))
@@ -77,7 +77,7 @@ contains
     real(sp), intent(inout) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: got(:), spots(:)
-    integer, allocatable :: count(:)
+    integer(i8), allocatable :: count(:)
     integer :: m, each
     if (allocated(error)) return
     each = size(a, 1)
@@ -90,10 +90,12 @@ contains
 
   !> Those of all ranks, of so many sides or elements each.
   pure subroutine PutMesh(each, n, spots, got, a)
-    integer, intent(in) :: each, n(:)
+    integer, intent(in) :: each
+    integer(i8), intent(in) :: n(:)
     real(sp), intent(in) :: spots(:), got(:)
     real(sp), intent(inout) :: a(:, :)
-    integer :: p, m, at
+    integer(i8) :: m, at
+    integer :: p
     at = 0
     do p = 1, size(n)
       do m = 1, n(p)

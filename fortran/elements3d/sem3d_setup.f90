@@ -188,7 +188,7 @@ contains
     self%loss = 0
     if (self%own%source%kind == source_volume .and. self%own%attenuates .and. place(1)%solid) self%loss = place(1)%loss(1)
     call Histories(self, q)
-    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass(1)
+    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w(:list%n), dp)))*self%scheme%dt/mass(1)
     call self%scale_fields(strongest, error)
     if (allocated(error)) return
     self%limit = growth*self%scheme%nt
@@ -236,7 +236,7 @@ contains
     if (self%own%attenuates) call RelaxingRecord(self%relaxing, list, place, names, self%own%q_band, error)
     if (allocated(error)) return
     self%beside = self%relaxing%beside
-    self%slope = list%slope
+    self%slope = list%slope(:list%receivers)
     call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end procedure make_receivers

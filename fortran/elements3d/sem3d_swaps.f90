@@ -160,60 +160,60 @@ contains
     logical :: here(list%n)
     integer :: n
     if (.not. self%grouped()) then
-      call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
+      call self%engine%source(1, list%field(:list%n), list%point(:list%n), spread(1, 1, list%n), list%w(:list%n), error)
       return
     end if
-    here = list%point > 0
+    here = list%point(:list%n) > 0
     n = count(here)
-    call self%engine%source(1, pack(list%field, here), pack(list%point, here), spread(1, 1, n), &
-                            pack(list%w, here), error)
+    call self%engine%source(1, pack(list%field(:list%n), here), pack(list%point(:list%n), here), spread(1, 1, n), &
+                            pack(list%w(:list%n), here), error)
   end procedure SourceHere
 
   module procedure ReceiversHere
-    integer, allocatable :: start(:), field(:), point(:), at(:)
-    real(sp), allocatable :: w(:)
-    logical, allocatable :: mine(:)
-    integer :: r, p, m, n, all
+    integer, allocatable :: start(:), from(:)
+    logical :: mine(list%n)
+    integer :: copies(list%receivers), r, p, m, n, all
+    integer(i8) :: total
     if (.not. self%grouped()) then
-      call self%engine%receivers(list%start, list%field, list%point, list%w, error)
+      call self%engine%receivers(list%start(:list%receivers + 1), list%field(:list%n), list%point(:list%n), list%w(:list%n), error)
       return
     end if
-    if (.not. allocated(list%w)) then
-      allocate (at(0))
-    else
-      at = list%point
+    do m = 1, list%n
+      mine(m) = list%point(m) > 0
+      if (mine(m)) mine(m) = self%piece%owns(list%point(m))
+    end do
+    total = 0
+    do r = 1, list%receivers
+      n = count(mine(list%start(r):list%start(r + 1) - 1))
+      all = list%start(r + 1) - list%start(r)
+      copies(r) = merge(0, merge(1, receiver_parts, n == all), n == 0)
+      total = total + int(copies(r), i8)*n
+    end do
+    if (total > huge(1)) then
+      call Fail(error, 'receivers take '//Str(real(total, dp), 3)//' weights on a rank, at most 2.1e9 can be: take fewer '// &
+                'receivers, or fewer components')
+      return
     end if
-    mine = at > 0
-    do m = 1, size(at)
-      if (mine(m)) mine(m) = self%piece%owns(at(m))
+    self%heard = [((r, p=1, copies(r)), r=1, list%receivers)]
+    self%part = [((merge(p, 0, copies(r) > 1), p=1, copies(r)), r=1, list%receivers)]
+    allocate (start(size(self%heard) + 1), from(total))
+    start(1) = 1
+    do n = 1, size(self%heard)
+      start(n + 1) = start(n)
+      do m = list%start(self%heard(n)), list%start(self%heard(n) + 1) - 1
+        if (.not. mine(m)) cycle
+        from(start(n + 1)) = m
+        start(n + 1) = start(n + 1) + 1
+      end do
     end do
-    allocate (start(1), field(0), point(0), w(0))
-    start = 1
-    if (allocated(self%heard)) deallocate (self%heard, self%part)
-    allocate (self%heard(0), self%part(0))
-    do r = 1, size(list%start) - 1
-      associate (from => list%start(r), to => list%start(r + 1) - 1)
-        n = count(mine(from:to))
-        all = to - from + 1
-        if (n == 0) cycle
-        do p = merge(0, 1, n == all), merge(0, receiver_parts, n == all)
-          field = [field, pack(list%field(from:to), mine(from:to))]
-          point = [point, pack(at(from:to), mine(from:to))]
-          w = [w, pack(list%w(from:to), mine(from:to))]
-          start = [start, size(w) + 1]
-          self%heard = [self%heard, r]
-          self%part = [self%part, p]
-        end do
-      end associate
-    end do
-    call self%engine%receivers(start, field, point, w, error)
+    call self%engine%receivers(start, list%field(from), list%point(from), list%w(from), error)
     if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
   end procedure ReceiversHere
 
   module procedure GatherSamples
     real(sp), allocatable :: mine(:, :)
     integer, allocatable :: here(:)           ! of some receivers
-    integer :: r, first, some, last
+    integer :: r, first, some, last, next, before
     if (self%linked) call self%engine%halo_waited(self%partners%traffic%seconds, error)
     if (self%linked) call self%engine%halo_close()      ! all have, when the samples are gathered: memory may be given back
     self%linked = .false.
@@ -221,8 +221,14 @@ contains
     call self%engine%traces(1, mine, error)
     last = size(self%slope)
     some = max(1, at_once/(receiver_parts*(self%scheme%nt + header)))
+    next = 1
     do first = 1, last, some
-      here = pack([(r, r=1, size(self%heard))], self%heard >= first .and. self%heard < first + some)
+      before = next                                     ! receivers are heard in their order
+      do while (next <= size(self%heard))
+        if (self%heard(next) >= first + some) exit
+        next = next + 1
+      end do
+      here = [(r, r=before, next - 1)]
       if (.not. allocated(error)) call SumsGather(self%partners, self%heard(here), self%part(here), mine(:, here), raw, error)
     end do
   end procedure GatherSamples

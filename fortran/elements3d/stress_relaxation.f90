@@ -17,8 +17,9 @@ module stress_relaxation_m
   !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
   type :: relaxing_t
     integer :: beside = 0                         !< traces sampled beside those asked for
-    integer, allocatable :: trace(:), from(:)
-    real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, entries)
+    integer :: n = 0                              !< entries
+    integer, allocatable :: trace(:), from(:)     !< at least (n)
+    real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, at least n)
   end type relaxing_t
 
 contains
@@ -51,9 +52,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(sem3d_place_t) :: average
     real(dp), dimension(zener_mechanisms) :: bulk, shear
-    integer :: r, c, from, pressure, asked
+    integer :: r, c, from, pressure, asked, room
     logical :: isotropic
-    allocate (relaxing%trace(0), relaxing%from(0), relaxing%share(zener_mechanisms, 0))
+    room = size(place)*(count(names == 'p') + count(names(:)(1:1) == 's') + count([(Normal(names(c)), c=1, size(names))]))
+    allocate (relaxing%trace(room), relaxing%from(room), relaxing%share(zener_mechanisms, room))
     asked = findloc(names, 'p', 1)
     do r = 1, size(place)
       if (.not. place(r)%solid .or. all(place(r)%loss <= 0)) cycle
@@ -89,11 +91,12 @@ contains
       if (from == 0) then
         call Sem3dRecord(list, average, trim(name), error)
         relaxing%beside = relaxing%beside + 1
-        from = size(list%start) - 1
+        from = list%receivers
       end if
-      relaxing%trace = [relaxing%trace, trace]
-      relaxing%from = [relaxing%from, from]
-      relaxing%share = reshape([relaxing%share, share], [zener_mechanisms, size(relaxing%trace)])
+      relaxing%n = relaxing%n + 1
+      relaxing%trace(relaxing%n) = trace
+      relaxing%from(relaxing%n) = from
+      relaxing%share(:, relaxing%n) = share
     end subroutine Relaxes
 
   end subroutine RelaxingRecord
@@ -105,7 +108,7 @@ contains
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(inout) :: traces(:, :)
     integer :: i
-    do i = 1, size(relaxing%trace)
+    do i = 1, relaxing%n
       call Relax(relaxing%share(:, i), band, dt, (traces(:, relaxing%from(i))), traces(:, relaxing%trace(i)))
     end do
   end subroutine RelaxingApply

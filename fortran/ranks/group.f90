@@ -10,6 +10,7 @@ module group_m
   use host_c, only: host_nap, host_seconds
   use iso_c_binding, only: c_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
+  use message_parts_m, only: part_most, PartBegin, PartLength, Parts
   use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_free, MPI_Comm_idup, &
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
@@ -208,7 +209,7 @@ module group_m
       class(group_t), intent(inout) :: self
       real(sp), contiguous, intent(in) :: mine(:)
       real(sp), allocatable, intent(out) :: all(:)
-      integer, allocatable, intent(out) :: count(:)
+      integer(i8), allocatable, intent(out) :: count(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GroupCollect
   end interface

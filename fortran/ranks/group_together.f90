@@ -3,7 +3,6 @@
 submodule(group_m) group_together
   implicit none
 
-  integer, parameter :: AT_ONCE = 2**29       !< numbers of a message, at most
   integer, parameter :: LONGEST = 4096        !< characters of an error
 
   !> The status of a partner, the worst of which all get: none of it is a failure of its own in what is OK or FOLLOWS.
@@ -100,25 +99,35 @@ contains
   module procedure GroupShare
     type(message_t), pointer :: kept          ! MPI may still use it when a wait was given up
     integer(i8), pointer, contiguous :: head(:)
-    type(MPI_Request) :: request(2)
-    integer :: n(2)
+    type(MPI_Request), allocatable :: request(:)
+    integer(i8) :: n(2)
+    integer :: m, r
     if (group%broken) return                  ! as it was made, perhaps: then there is no communicator
     allocate (kept)
     call move_alloc(message%places, kept%places)
     call move_alloc(message%fields, kept%fields)
     n = 0
-    if (allocated(kept%places)) n(1) = size(kept%places)
-    if (allocated(kept%fields)) n(2) = size(kept%fields)
-    allocate (head, source=[int([message%kind, n], i8), message%n, transfer(message%x, message%n)])
+    if (allocated(kept%places)) n(1) = size(kept%places, kind=i8)
+    if (allocated(kept%fields)) n(2) = size(kept%fields, kind=i8)
+    allocate (request(1))
+    allocate (head, source=[int(message%kind, i8), n, message%n, transfer(message%x, message%n)])
     call MPI_Ibcast(head, size(head), MPI_INTEGER8, 0, group%comm, request(1))
-    call AwaitAll(group, request(:1))
+    call AwaitAll(group, request)
     if (group%broken) return
-    n = int(head(2:3))
+    n = head(2:3)
     if (.not. allocated(kept%places)) allocate (kept%places(n(1)))
     if (.not. allocated(kept%fields)) allocate (kept%fields(n(2)))
-    request = MPI_REQUEST_NULL
-    if (n(1) > 0) call MPI_Ibcast(kept%places, n(1), MPI_DOUBLE_PRECISION, 0, group%comm, request(1))
-    if (n(2) > 0) call MPI_Ibcast(kept%fields, n(2), MPI_REAL, 0, group%comm, request(2))
+    deallocate (request)
+    allocate (request(Parts(n(1)) + Parts(n(2))))
+    r = 0
+    do m = 1, Parts(n(1))
+      r = r + 1
+      call MPI_Ibcast(kept%places(PartBegin(m):), PartLength(n(1), m), MPI_DOUBLE_PRECISION, 0, group%comm, request(r))
+    end do
+    do m = 1, Parts(n(2))
+      r = r + 1
+      call MPI_Ibcast(kept%fields(PartBegin(m):), PartLength(n(2), m), MPI_REAL, 0, group%comm, request(r))
+    end do
     call AwaitAll(group, request)
     if (group%broken) return
     message%kind = int(head(1))
@@ -132,12 +141,19 @@ contains
 
   module procedure GroupLargest
     real(dp), pointer, contiguous :: mine(:), all(:)
-    type(MPI_Request) :: request(1)
+    type(MPI_Request), allocatable :: request(:)
+    integer(i8) :: n
+    integer :: m
     call GroupAgree(self, error)
     if (allocated(error)) return
     allocate (mine, source=x)
     allocate (all, mold=x)
-    call MPI_Iallreduce(mine, all, size(x), MPI_DOUBLE_PRECISION, MPI_MAX, self%comm, request(1))
+    n = size(x, kind=i8)
+    allocate (request(Parts(n)))
+    do m = 1, Parts(n)
+      call MPI_Iallreduce(mine(PartBegin(m):), all(PartBegin(m):), PartLength(n, m), MPI_DOUBLE_PRECISION, MPI_MAX, self%comm, &
+                          request(m))
+    end do
     call Await(self, request, error)
     if (allocated(error)) return
     x = all
@@ -147,38 +163,42 @@ contains
   module procedure GroupTotal
     real(dp), pointer, contiguous :: mine(:), all(:, :)
     type(MPI_Request) :: request(1)
+    integer(i8) :: at, some
+    integer :: n
     call GroupAgree(self, error)
-    if (allocated(error)) return
-    allocate (mine, source=x)
-    allocate (all(size(x), self%n))
-    call MPI_Iallgather(mine, size(x), MPI_DOUBLE_PRECISION, all, size(x), MPI_DOUBLE_PRECISION, self%comm, request(1))
-    call Await(self, request, error)
-    if (allocated(error)) return
-    x = sum(all, 2)
-    deallocate (mine, all)
+    some = max(1_i8, part_most/self%n)        ! of each partner: all of them are here at once
+    do at = 1, size(x, kind=i8), some
+      if (allocated(error)) return
+      n = int(min(some, size(x, kind=i8) - at + 1))
+      allocate (mine, source=x(at:at + n - 1))
+      allocate (all(n, self%n))
+      call MPI_Iallgather(mine, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, self%comm, request(1))
+      call Await(self, request, error)
+      if (allocated(error)) return
+      x(at:at + n - 1) = sum(all, 2)
+      deallocate (mine, all)
+    end do
   end procedure GroupTotal
 
   module procedure GroupCollect
     type(MPI_Request) :: request(1)
     real(sp), pointer, contiguous :: numbers(:)
-    integer, pointer, contiguous :: sizes(:)
-    integer :: p, at
-    allocate (count(self%n), source=0)
+    integer(i8), pointer, contiguous :: sizes(:)
+    integer(i8) :: at
+    integer :: p
+    allocate (count(self%n), source=0_i8)
     allocate (all(0))
-    if (size(mine, kind=i8) > AT_ONCE) &
-      call Fail(error, Str(size(mine, kind=i8))//' numbers are more than a message of a group can be')
     call GroupAgree(self, error)
     if (allocated(error)) return
-    allocate (sizes(0:self%n), source=size(mine))
-    call MPI_Iallgather(sizes(0), 1, MPI_INTEGER, sizes(1:), 1, MPI_INTEGER, self%comm, request(1))
+    allocate (sizes(0:self%n), source=size(mine, kind=i8))
+    call MPI_Iallgather(sizes(0), 1, MPI_INTEGER8, sizes(1:), 1, MPI_INTEGER8, self%comm, request(1))
     call Await(self, request, error)
     if (allocated(error)) return
     count = sizes(1:)
     deallocate (sizes)
     if (self%mine > 1) then
       allocate (numbers, source=mine)
-      call MPI_Isend(numbers, size(mine), MPI_REAL, 0, TagOf(self, 0, 0), self%comm, request(1))
-      call Await(self, request, error)
+      call Travel(.true., numbers, 0)
       if (.not. allocated(error)) deallocate (numbers)
       return
     end if
@@ -188,13 +208,31 @@ contains
     at = count(1)
     do p = 2, self%n
       allocate (numbers(count(p)))
-      call MPI_Irecv(numbers, count(p), MPI_REAL, p - 1, TagOf(self, 0, 0), self%comm, request(1))
-      call Await(self, request, error)
+      call Travel(.false., numbers, p - 1)
       if (allocated(error)) return
       all(at + 1:at + count(p)) = numbers
       at = at + count(p)
       deallocate (numbers)
     end do
+
+  contains
+
+    !> Numbers to a rank of the group, or from there.
+    subroutine Travel(goes, a, rank)
+      logical, intent(in) :: goes
+      real(sp), contiguous, intent(inout) :: a(:)
+      integer, intent(in) :: rank
+      type(MPI_Request), allocatable :: parcel(:)
+      integer(i8) :: n
+      integer :: m
+      n = size(a, kind=i8)
+      allocate (parcel(Parts(n)))
+      do m = 1, Parts(n)
+        if (goes) call MPI_Isend(a(PartBegin(m):), PartLength(n, m), MPI_REAL, rank, TagOf(self, 0, 0), self%comm, parcel(m))
+        if (.not. goes) call MPI_Irecv(a(PartBegin(m):), PartLength(n, m), MPI_REAL, rank, TagOf(self, 0, 0), self%comm, parcel(m))
+      end do
+      call Await(self, parcel, error)
+    end subroutine Travel
   end procedure GroupCollect
 
   !> Tells all partners that this one has failed in this shot, and comes no further.

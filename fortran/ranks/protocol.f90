@@ -26,9 +26,9 @@
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END
 !>
-!> The header has kind, sizes and numbers; text, positions and fields follow in messages of their own. No rank waits for a
-!> message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A worker that can
-!> model several shots at once sends READY for each.
+!> The header has kind, sizes and numbers; text, positions and fields follow in messages of their own, long ones in parts. No rank
+!> waits for a message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A
+!> worker that can model several shots at once sends READY for each.
 !>
 !> A rank may die or stand still at any moment, half-way through a message too, and MPI does not tell. So nothing here waits for
 !> one rank: a message is delivered when all of it is here, others are received meanwhile, and what is on its way to or from a rank
@@ -37,6 +37,7 @@
 module protocol_m
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp, i8, sp
+  use message_parts_m, only: PartBegin, PartLength, Parts
   use mpi_f08
   use peers_m, only: peers_t, PeersDead, PeersLook
   implicit none
@@ -60,6 +61,7 @@ module protocol_m
   integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender of fields waits
   real(dp), parameter :: STUCK = 1.0_dp       !< seconds without an arrival after which a sender waits no longer
   integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read
+  integer(i8), parameter :: LONGEST = 2_i8**38  !< numbers of a kind in a message, beyond which a header is garbled
 
   type :: message_t
     integer :: kind = MSG_NONE
@@ -93,7 +95,7 @@ module protocol_m
     type(message_t) :: message
     integer :: to = 0                         !< rank
     logical :: forgotten = .false.            !< that rank is taken for lost
-    type(MPI_Request) :: request(4)
+    type(MPI_Request), allocatable :: request(:)   !< of the header, then of all parts
     type(outgoing_t), pointer :: next => null()
   end type outgoing_t
 
@@ -102,7 +104,7 @@ module protocol_m
     type(message_t) :: message
     integer(i8) :: bytes = 0
     logical :: forgotten = .false.            !< its sender is taken for lost
-    type(MPI_Request) :: request(3)
+    type(MPI_Request), allocatable :: request(:)   !< of all parts
     type(incoming_t), pointer :: next => null()
   end type incoming_t
 
@@ -264,27 +266,39 @@ contains
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
     type(outgoing_t), pointer :: p
+    integer :: m, r
     if (allocated(link%dead)) then
       if (any(link%dead == rank)) return
     end if
     if (allocated(message%fields)) call AwaitRoom(link)
     allocate (p)
     p%to = rank
-    p%request = MPI_REQUEST_NULL
     p%h(1) = message%kind
     p%h(2:1 + NUMBERS) = message%n
     p%h(2 + NUMBERS:1 + 2*NUMBERS) = transfer(message%x, p%h, NUMBERS)
     call move_alloc(message%text, p%message%text)
     call move_alloc(message%places, p%message%places)
     call move_alloc(message%fields, p%message%fields)
-    if (allocated(p%message%text)) p%h(HEADER - 2) = len(p%message%text)
-    if (allocated(p%message%places)) p%h(HEADER - 1) = size(p%message%places)
-    if (allocated(p%message%fields)) p%h(HEADER) = size(p%message%fields)
-    associate (n => int(p%h(HEADER - 2:)), r => p%request, w => link%world)
-      call MPI_Isend(p%h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, w, r(1))
-      if (n(1) > 0) call MPI_Isend(p%message%text, n(1), MPI_CHARACTER, rank, TAG_BODY, w, r(2))
-      if (n(2) > 0) call MPI_Isend(p%message%places, n(2), MPI_DOUBLE_PRECISION, rank, TAG_BODY, w, r(3))
-      if (n(3) > 0) call MPI_Isend(p%message%fields, n(3), MPI_REAL, rank, TAG_BODY, w, r(4))
+    if (allocated(p%message%text)) p%h(HEADER - 2) = len(p%message%text, i8)
+    if (allocated(p%message%places)) p%h(HEADER - 1) = size(p%message%places, kind=i8)
+    if (allocated(p%message%fields)) p%h(HEADER) = size(p%message%fields, kind=i8)
+    associate (n => p%h(HEADER - 2:), text => p%message%text, places => p%message%places, fields => p%message%fields, &
+               w => link%world)
+      allocate (p%request(1 + Parts(n(1)) + Parts(n(2)) + Parts(n(3))))
+      call MPI_Isend(p%h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, w, p%request(1))
+      r = 1
+      do m = 1, Parts(n(1))
+        r = r + 1
+        call MPI_Isend(text(PartBegin(m):), PartLength(n(1), m), MPI_CHARACTER, rank, TAG_BODY, w, p%request(r))
+      end do
+      do m = 1, Parts(n(2))
+        r = r + 1
+        call MPI_Isend(places(PartBegin(m):), PartLength(n(2), m), MPI_DOUBLE_PRECISION, rank, TAG_BODY, w, p%request(r))
+      end do
+      do m = 1, Parts(n(3))
+        r = r + 1
+        call MPI_Isend(fields(PartBegin(m):), PartLength(n(3), m), MPI_REAL, rank, TAG_BODY, w, p%request(r))
+      end do
     end associate
     link%bytes = link%bytes + 4*p%h(HEADER)
     if (associated(link%last)) then
@@ -325,7 +339,7 @@ contains
     p => link%first
     do while (associated(p))
       next => p%next
-      call MPI_Testall(4, p%request, gone, MPI_STATUSES_IGNORE)
+      call MPI_Testall(size(p%request), p%request, gone, MPI_STATUSES_IGNORE)
       if (gone) then
         if (.not. p%forgotten) link%bytes = link%bytes - 4*p%h(HEADER)
         if (associated(before)) then
@@ -359,26 +373,35 @@ contains
     integer, intent(in) :: rank
     type(incoming_t), pointer :: a
     integer(i8) :: h(HEADER)
-    integer :: n(3)
+    integer :: i, r
     call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
-    if (.not. HeaderUsable(h)) then
+    allocate (a)
+    if (HeaderUsable(h)) call MakeRoom(a%message, h(HEADER - 2:))
+    if (.not. allocated(a%message%fields)) then
       h = 0
       h(1) = MSG_GARBLED
+      call MakeRoom(a%message, h(HEADER - 2:))
     end if
-    n = int(h(HEADER - 2:))
-    allocate (a)
-    a%request = MPI_REQUEST_NULL
     a%bytes = 4*h(HEADER)
-    associate (m => a%message, r => a%request, w => link%world)
+    associate (m => a%message, n => h(HEADER - 2:), w => link%world)
       m%kind = int(h(1))
       m%from = rank
       m%n = h(2:1 + NUMBERS)
       m%x = transfer(h(2 + NUMBERS:1 + 2*NUMBERS), m%x, NUMBERS)
-      allocate (character(n(1)) :: m%text)
-      allocate (m%places(n(2)), m%fields(n(3)))
-      if (n(1) > 0) call MPI_Irecv(m%text, n(1), MPI_CHARACTER, rank, TAG_BODY, w, r(1))
-      if (n(2) > 0) call MPI_Irecv(m%places, n(2), MPI_DOUBLE_PRECISION, rank, TAG_BODY, w, r(2))
-      if (n(3) > 0) call MPI_Irecv(m%fields, n(3), MPI_REAL, rank, TAG_BODY, w, r(3))
+      allocate (a%request(Parts(n(1)) + Parts(n(2)) + Parts(n(3))))
+      r = 0
+      do i = 1, Parts(n(1))
+        r = r + 1
+        call MPI_Irecv(m%text(PartBegin(i):), PartLength(n(1), i), MPI_CHARACTER, rank, TAG_BODY, w, a%request(r))
+      end do
+      do i = 1, Parts(n(2))
+        r = r + 1
+        call MPI_Irecv(m%places(PartBegin(i):), PartLength(n(2), i), MPI_DOUBLE_PRECISION, rank, TAG_BODY, w, a%request(r))
+      end do
+      do i = 1, Parts(n(3))
+        r = r + 1
+        call MPI_Irecv(m%fields(PartBegin(i):), PartLength(n(3), i), MPI_REAL, rank, TAG_BODY, w, a%request(r))
+      end do
     end associate
     link%bytes_in = link%bytes_in + a%bytes
     if (associated(link%last_in)) then
@@ -389,10 +412,22 @@ contains
     link%last_in => a
   end subroutine ReceiveHeader
 
+  !> Room for text, positions and fields; without memory for them there are no fields.
+  subroutine MakeRoom(message, n)
+    type(message_t), intent(inout) :: message
+    integer(i8), intent(in) :: n(3)
+    integer :: status
+    if (allocated(message%text)) deallocate (message%text)
+    if (allocated(message%places)) deallocate (message%places)
+    allocate (character(n(1)) :: message%text, stat=status)
+    if (status == 0) allocate (message%places(n(2)), stat=status)
+    if (status == 0) allocate (message%fields(n(3)), stat=status)
+  end subroutine MakeRoom
+
   !> True where the kind and the lengths of text, positions and fields in a header are possible.
   pure logical function HeaderUsable(h) result(usable)
     integer(i8), intent(in) :: h(HEADER)
-    usable = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
+    usable = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= LONGEST)
   end function HeaderUsable
 
   !> The oldest message that is wholly here. Those of one sender stay in order.
@@ -406,7 +441,7 @@ contains
     before => null()
     a => link%first_in
     do while (associated(a))
-      call MPI_Testall(3, a%request, there, MPI_STATUSES_IGNORE)
+      call MPI_Testall(size(a%request), a%request, there, MPI_STATUSES_IGNORE)
       behind = .false.
       older => link%first_in
       do while (there .and. .not. associated(older, a) .and. .not. behind)

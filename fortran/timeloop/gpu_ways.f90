@@ -214,11 +214,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: mine
     real(sp), allocatable :: all(:)
-    integer, allocatable :: count(:)
-    integer :: i, p
+    integer(i8), allocatable :: count(:)
+    integer(i8) :: i
+    integer :: p
     mine = ''
     if (allocated(failure)) mine = failure%message
-    call self%partners%collect([(real(ichar(mine(i:i)), sp), i=1, len(mine))], all, count, error)
+    call self%partners%collect([(real(ichar(mine(i:i)), sp), i=1, len(mine, i8))], all, count, error)
     why = ''
     if (allocated(error) .or. .not. self%gathers()) return
     p = findloc(count > 0, .true., 1)

@@ -118,15 +118,21 @@ contains
   pure subroutine LengthenIntegers(a, n)
     integer, allocatable, intent(inout) :: a(:)
     integer, intent(in) :: n
+    integer, allocatable :: longer(:)
     if (.not. allocated(a)) allocate (a(0))
-    a = [a, spread(0, 1, n - size(a))]
+    allocate (longer(n), source=0)
+    longer(:size(a)) = a
+    call move_alloc(longer, a)
   end subroutine LengthenIntegers
 
   pure subroutine LengthenReals(a, n)
     real(sp), allocatable, intent(inout) :: a(:)
     integer, intent(in) :: n
+    real(sp), allocatable :: longer(:)
     if (.not. allocated(a)) allocate (a(0))
-    a = [a, spread(0.0_sp, 1, n - size(a))]
+    allocate (longer(n), source=0.0_sp)
+    longer(:size(a)) = a
+    call move_alloc(longer, a)
   end subroutine LengthenReals
 
 end module off_grid_points_m

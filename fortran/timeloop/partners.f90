@@ -108,11 +108,11 @@ module partners_m
 
     !> The numbers of all partners, one after the other, to the first; count(n) of each. The others get none.
     subroutine collect_i(self, mine, all, count, error)
-      import :: partners_t, error_t, sp
+      import :: partners_t, error_t, i8, sp
       class(partners_t), intent(inout) :: self
       real(sp), contiguous, intent(in) :: mine(:)
       real(sp), allocatable, intent(out) :: all(:)
-      integer, allocatable, intent(out) :: count(:)
+      integer(i8), allocatable, intent(out) :: count(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine collect_i
 

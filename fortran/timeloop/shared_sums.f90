@@ -2,7 +2,7 @@
 !> them, so that each has the bits of a sum that one rank makes.
 module shared_sums_m
   use error_m, only: error_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use partners_m, only: partners_t
   use receiver_sum_m, only: receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   implicit none
@@ -23,8 +23,9 @@ contains
     real(sp), intent(inout) :: all(:, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: sent(:), got(:)
-    integer, allocatable :: count(:)
-    integer :: p, at
+    integer(i8), allocatable :: count(:)
+    integer(i8) :: at
+    integer :: p
     allocate (sent, source=Packed(number, part, mine))
     call partners%collect(sent, got, count, error)
     if (allocated(error) .or. partners%mine > 1) return
@@ -41,7 +42,8 @@ contains
     integer, intent(in) :: number(:), part(:)
     real(sp), intent(in) :: mine(:, :)
     real(sp), allocatable :: sent(:)
-    integer :: r, at, n
+    integer(i8) :: at, n
+    integer :: r
     n = size(mine, 1) + header
     allocate (sent(n*size(number)))
     do r = 1, size(number)
@@ -56,15 +58,15 @@ contains
     real(sp), intent(in) :: got(:)
     integer, intent(in) :: samples
     real(sp), intent(inout) :: all(:, :)
-    integer :: at
-    do at = 0, size(got) - 1, samples + header
+    integer(i8) :: at
+    do at = 0, size(got, kind=i8) - 1, samples + header
       if (nint(got(at + 3)) == 0) all(:, NumberAt(got, at)) = got(at + header + 1:at + header + samples)
     end do
   end subroutine TakeWhole
 
   pure integer function NumberAt(got, at) result(number)
     real(sp), intent(in) :: got(:)
-    integer, intent(in) :: at
+    integer(i8), intent(in) :: at
     number = nint(got(at + 1))*split + nint(got(at + 2))
   end function NumberAt
 
@@ -74,10 +76,11 @@ contains
     integer, intent(in) :: samples
     real(sp), intent(inout) :: all(:, :)
     type(receiver_sum_t), allocatable :: sum(:, :)
-    integer :: place(size(all, 2)), number(size(all, 2)), n, s, at
+    integer :: place(size(all, 2)), number(size(all, 2)), n, s
+    integer(i8) :: at
     place = 0
     n = 0
-    do at = 0, size(got) - 1, samples + header
+    do at = 0, size(got, kind=i8) - 1, samples + header
       s = NumberAt(got, at)
       if (nint(got(at + 3)) == 0 .or. place(s) > 0) cycle
       n = n + 1
@@ -85,7 +88,7 @@ contains
       number(n) = s
     end do
     allocate (sum(samples, n))
-    do at = 0, size(got) - 1, samples + header
+    do at = 0, size(got, kind=i8) - 1, samples + header
       s = place(NumberAt(got, at))
       if (nint(got(at + 3)) > 0) call ReceiverAdd(sum(:, s), receiver_scale(nint(got(at + 3)))* &
                                                   real(got(at + header + 1:at + header + samples), dp))

@@ -36,7 +36,7 @@ contains
     call self%make_traces(gather%traces, error)
     if (allocated(error)) return
     gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
-    if (count(abs(gather%traces) <= huge(1.0_sp)) < size(gather%traces)) &
+    if (count(abs(gather%traces) <= huge(1.0_sp), kind=i8) < size(gather%traces, kind=i8)) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end procedure LoopGather
 

@@ -98,7 +98,7 @@ contains
       if (.not. allocated(error)) call engine%histories(1, scene%q, error)
     end if
     if (.not. allocated(error) .and. allocated(receivers%start)) &
-      call engine%receivers(receivers%start, receivers%field(:receivers%n), receivers%i(:receivers%n), &
+      call engine%receivers(receivers%start(:receivers%receivers + 1), receivers%field(:receivers%n), receivers%i(:receivers%n), &
                             receivers%j(:receivers%n), receivers%k(:receivers%n), receivers%w(:receivers%n), error)
   contains
     !> A volume for the subdomain, its ring with it.
@@ -131,7 +131,7 @@ contains
     real(sp), allocatable, intent(out) :: traces(:, :)
     type(error_t), allocatable, intent(inout) :: error
     class(fd3d_engine_t), allocatable :: engine
-    allocate (traces(scene%nt, size(scene%receivers%start) - 1), source=0.0_sp)
+    allocate (traces(scene%nt, scene%receivers%receivers), source=0.0_sp)
     call Scene3dEngine(name, engine, error)
     if (.not. allocated(error)) call Scene3dSteps(scene, engine, error)
     if (.not. allocated(error)) call engine%traces(1, traces, error)
