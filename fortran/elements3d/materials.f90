@@ -13,7 +13,7 @@ module materials_m
   use kinds_m, only: dp
   use mesh_m, only: mesh_block_t, mesh_t
   use text_m, only: Lower, Str
-  use textfile_m, only: NumberOf, TextLine, TextOpen, TextWord, textfile_t
+  use textfile_m, only: NumberOf, TextAdvise, TextLine, TextOpen, TextWord, textfile_t
   implicit none
   private
   public :: materials_t, MaterialsRead, MaterialsOf, MaterialsUnused, Losses
@@ -58,15 +58,17 @@ contains
     materials%lossy_fluids = ''
     allocate (materials%block(0), materials%part(material_parts, 0), materials%from(0), column(0))
     allocate (materials%relative(aniso_constants, 0))
-    do while (TextLine(file) .and. .not. allocated(error))
+    do while (TextLine(file))
       if (.not. TextWord(file, first, last)) cycle
       if (size(materials%block) == 0 .and. size(column) == 0 .and. Lower(file%text(first:last)) == 'block') then
         call ReadColumns(file, column, error)
       else
         call ReadBlock(file, file%text(first:last), column, z_up, materials, error)
       end if
+      call TextAdvise(file, error)
+      if (allocated(error)) return
     end do
-    if (size(materials%block) == 0 .and. .not. allocated(error)) call Fail(error, 'table of materials '//path//' holds no block')
+    if (size(materials%block) == 0) call Fail(error, 'table of materials '//path//' holds no block')
   end subroutine MaterialsRead
 
   !> The order of the columns after that of the blocks.
@@ -86,7 +88,7 @@ contains
     end do
     if (.not. all([(any(column == c), c=1, 3)]) .or. (any(column == 4) .neqv. any(column == 5)) .or. &
         (any(column == 6) .neqv. any(column == 7)) .or. (any(column == 4) .and. any(column == 6))) &
-      call Fail(error, Here(file)//'columns must be vp, vs, rho and, where blocks attenuate, Qp and Qs or Qkappa and Qmu')
+      call Fail(error, Here(file)//'columns must be block, vp, vs, rho and, where blocks attenuate, Qp and Qs or Qkappa and Qmu')
   end subroutine ReadColumns
 
   subroutine ReadBlock(file, block, column, z_up, materials, error)

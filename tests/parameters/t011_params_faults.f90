@@ -82,6 +82,15 @@ contains
     call Bad('= 10', 'is not name = value')
     call Bad('2dx = 10', 'is not name = value')
     call Bad('! dx', 'comments start with #')
+    call Bad('output = line.nc ! gathers', 'output = line.nc ! gathers (bad.par:1) goes on with !: comments start with #')
+    call Bad('output = line.nc'//achar(9)//'!gathers', 'goes on with !: comments start with #')
+    call Bad('output = line.nc // gathers', 'goes on with //: comments start with #')
+    call Bad('output = line.nc ; dx = 5', 'goes on with ;: comments start with #')
+    call Bad('output = ''line.nc'' ! gathers', 'behind the closing quote: comments start with #')
+    call Output('line.nc # gathers', 'line.nc')
+    call Output('''line.nc ! gathers''  # x', 'line.nc ! gathers')
+    call Output('line!.nc', 'line!.nc')
+    call Output('''line#2.nc''', 'line#2.nc')
     call Bad('dx = 10 dz = 10', 'holds a second =: one parameter a line')
     call Bad('vp = "model.nc', 'has no closing quote: end the text with "')
     call Bad('vp = ''model.nc'' new', 'goes on behind the closing quote')
@@ -244,6 +253,16 @@ contains
     call JobTable(physics, t, job)
     call TableCheck(t, error)
   end subroutine ReadText
+
+  !> Claims that the line `output = text` names the file `path`.
+  subroutine Output(text, path)
+    character(*), intent(in) :: text, path
+    type(table_t) :: t
+    type(job_t) :: job
+    call TableReadText(t, 'output = '//text, 'good.par')
+    call JobTable(physics, t, job)
+    call Claim(job%output == path, 'output = '//text//' names '//job%output)
+  end subroutine Output
 
   !> The same for words of a command line; with the verb verify no files need be there.
   subroutine BadWords(args, words)
