@@ -126,7 +126,8 @@ cut = np.sin(2 * np.pi * 5.03 * t)[None, :]
 f, plain = figures.spectrum(cut, 0.004)
 level = [figures.decibel(figures.spectrum(figures.tapered(cut, part), 0.004)[1][0], plain.max())[f > 60].max() for part in (0, 0.05)]
 whole = ricker(t - 1.0, 15.0)[None, :]
-claim(level[0] - level[1] > 10 and np.array_equal(figures.tapered(whole, 0.0), whole), f'cut waves leave {level[1]:.1f} dB above 60 Hz, {level[0]:.1f} dB without taper')
+claim(level[0] - level[1] > 10 and np.array_equal(figures.tapered(whole, 0.0), whole),
+      f'cut waves leave {level[1]:.1f} dB above 60 Hz, {level[0]:.1f} dB without taper')
 claim(np.array_equal(figures.tapered(whole, 0.05)[:, :950], whole[:, :950]) and figures.tapered(whole + 1, 0.05)[0, -1] < 1e-6 and
       np.abs(figures.spectrum(figures.tapered(whole, 0.05), 0.004)[1] - figures.spectrum(whole, 0.004)[1]).max() < 1e-9 * 0.03,
       'the taper leaves what is before the last 5 % of the record')

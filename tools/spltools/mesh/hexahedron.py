@@ -104,8 +104,8 @@ def jacobians(nodes, elements, places, most=1024):
 
 def quadrature(nodes, elements):
     """Of each element its volume [m3], exact, as determinants are of degree 5 in each coordinate and the quadrature is right to
-    degree 7; and the least determinant at the points of the solver in parts of the mean of their absolute values: those of an element
-    that is partly inside out may sum to nothing."""
+    degree 7; and the least determinant at the points of the solver in parts of the mean of their absolute values: those of an
+    element that is partly inside out may sum to nothing."""
     points, weight = at_points(GLL), np.prod(at_points(GLL_WEIGHTS), axis=1)
     found = [(weight @ j, j.min(axis=0), weight @ np.abs(j)) for j in jacobians(nodes, elements, points)]
     volume, least, size = (np.concatenate(part) for part in zip(*found))

@@ -77,8 +77,8 @@ def parse(words):
                    help='interval of a one-column wavelet [s]')
     q.add_argument('--fmax', type=cli.number(0, unit='Hz', above=True), metavar='F',
                    help='end of the axis [Hz] (default: at -60 dB)')
-    q.add_argument('--taper', type=cli.number(0, 50, '%'), default=5.0, metavar='PERCENT', help='end of each trace of a file of gathers '
-                   'that goes to 0 by half a cosine, so that waves cut off at tmax are no step (default 5; 0: none)')
+    q.add_argument('--taper', type=cli.number(0, 50, '%'), default=5.0, metavar='PERCENT', help='end of each trace of a file of '
+                   'gathers that goes to 0 by half a cosine, so that waves cut off at tmax are no step (default 5; 0: none)')
     q = figure('snapshots', snapshots, 'wavefields: a movie (.mp4, .gif) or a strip of frames (.png, .pdf)')
     q.add_argument('file', help='NetCDF file with a variable (time, z, x)')
     q.add_argument('--variable', help='default: the first with such dimensions')

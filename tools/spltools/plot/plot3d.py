@@ -24,8 +24,8 @@ def add_figures(figure):
     q.add_argument('--variable', help='default: pgv_horizontal, or the first film')
     q.add_argument('--time', type=cli.number(-1e6, 1e6, 's'), help='which picture of a film (default: the strongest)')
     q.add_argument('--gathers', metavar='FILE', help='file of gathers: draw the stations of the shot')
-    q.add_argument('--y', choices=('up', 'down'), default='', help='how y runs on the page of a map of x and y (default: as seen from '
-                   'above, by the axes that the file tells)')
+    q.add_argument('--y', choices=('up', 'down'), default='', help='how y runs on the page of a map of x and y (default: as seen '
+                   'from above, by the axes that the file tells)')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
 
 

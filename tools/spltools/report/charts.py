@@ -126,7 +126,8 @@ def fold_map(c):
     ax.set(xlabel='midpoint x [m]', ylabel='midpoint y [m]')
     ax.set_aspect('equal', adjustable='datalim')
     seen = lay_map(ax, c.attributes)
-    return Chart('fold', 'Fold', figure, f'Traces of shots done, a bin of {x[1] - x[0]:g} m by {y[1] - y[0]:g} m; {seen}.' + thinned(c))
+    return Chart('fold', 'Fold', figure, f'Traces of shots done, a bin of {x[1] - x[0]:g} m by {y[1] - y[0]:g} m; {seen}.'
+                 + thinned(c))
 
 
 def offsets(c):

@@ -15,7 +15,8 @@ NICE = np.array([1.0, 1.25, 2.0, 2.5, 5.0, 6.25, 10.0])
 class Coverage:
     """source (shots, 3) and status (shots) of the shots that are known, record (shots); receiver (n, 3), thinned; of midpoints
     (n): x, y, offset (signed in 2D), azimuth [degrees], shot, planned (shot not done), each counting for `weight` traces.
-    three_d; attributes: of the file; interval: the distance of neighbouring receivers [m], 0 where they have no usual one; note: what is missing."""
+    three_d; attributes: of the file; interval: the distance of neighbouring receivers [m], 0 where they have no
+    usual one; note: what is missing."""
 
 
 def planned(path):
