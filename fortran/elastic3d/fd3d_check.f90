@@ -61,8 +61,8 @@ contains
 
   contains
 
-    !> i: number of the point of a fault, else 0. `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of the
-    !> rock. mu: that rigidity [Pa].
+    !> i: number of the point of a fault, else 0. `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of
+    !> the rock. mu: that rigidity [Pa].
     subroutine CheckSource(i, x, shears, rigid, mu)
       integer, intent(in) :: i
       real(dp), intent(in) :: x(3)
