@@ -114,6 +114,8 @@ contains
     else if (arg(max(1, n - 3):) == '.par') then
       advice = 'a parameter file is given as par='//Shown(arg)
       deck%unread = .true.
+    else if (arg(max(1, n - 2):) == '.nc') then
+      advice = 'the output of a run is given as output='//Shown(arg)//', a model as vp='//Shown(arg)
     else if (IsName(arg)) then
       advice = 'give it a value, '//Shown(arg)//'=...; a verb stands before all parameters'
     else
