@@ -9,7 +9,7 @@ module textfile_m
   use text_m, only: CString, Str, ToReal
   implicit none
   private
-  public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, NumberOf, IntegerOf, Shown
+  public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, TextAdvice, TextAdvise, NumberOf, IntegerOf, Shown
 
   integer, parameter :: tab = 9, lf = 10, ff = 12, cr = 13
   integer, parameter :: byte_order_mark(3) = [239, 187, 191]
@@ -134,6 +134,47 @@ contains
     character, intent(in) :: c
     IsBlank = c == ' ' .or. c == achar(tab) .or. c == achar(ff)
   end function IsBlank
+
+  !> What a refusal of the present line ends with where commas or semicolons seem to part its columns, or decimals: '' if none do.
+  !> Those in quotes, brackets and comments part nothing.
+  pure function TextAdvice(file) result(advice)
+    type(textfile_t), intent(in) :: file
+    character(:), allocatable :: advice
+    character(*), parameter :: marks = '''"'
+    integer :: i, depth
+    logical :: begins
+    character :: c
+    advice = ''
+    depth = 0
+    begins = .true.
+    i = scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1
+    do while (i <= file%last)
+      c = file%text(i:i)
+      if (c == '#') return
+      if (begins .and. scan(c, marks) > 0) then
+        if (index(file%text(i + 1:file%last), c) == 0) return
+        i = i + index(file%text(i + 1:file%last), c)
+      end if
+      begins = IsBlank(c) .or. c == '='
+      if (c == '(') depth = depth + 1
+      if (c == ')') depth = max(0, depth - 1)
+      if (depth == 0 .and. (c == ',' .or. c == ';')) then
+        advice = '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
+        return
+      end if
+      i = i + 1
+    end do
+  end function TextAdvice
+
+  !> Puts that behind an error of the present line.
+  pure subroutine TextAdvise(file, error)
+    type(textfile_t), intent(in) :: file
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: advice
+    if (.not. allocated(error)) return
+    advice = TextAdvice(file)
+    if (index(error%message, advice) == 0) error%message = error%message//advice    ! a file that the line names may have it too
+  end subroutine TextAdvise
 
   !> The numbers of the rest of the line, at most size(v): `found` of them, v is 0 behind. Stops at a word that is none, or whose
   !> absolute value is above `most`: `bad`, as messages show it; '' = there was none.

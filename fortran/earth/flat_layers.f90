@@ -9,7 +9,7 @@ module flat_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use text_m, only: Str
-  use textfile_m, only: textfile_t, TextLine, TextNumbers, TextOpen, TextWord
+  use textfile_m, only: textfile_t, TextAdvise, TextLine, TextNumbers, TextOpen, TextWord
   implicit none
   private
   public :: flat_layers_t, FlatLayersRead
@@ -40,6 +40,7 @@ contains
     columns = 0
     do while (TextLine(file))
       call ReadLine(file, v, found, error)
+      call TextAdvise(file, error)
       if (allocated(error)) return
       if (columns == 0) columns = found
       if (found /= columns .or. .not. (found == 4 .or. found == 6)) then
@@ -47,6 +48,7 @@ contains
       else
         call Add(file, v, found == 6, layers, error)
       end if
+      call TextAdvise(file, error)
       if (allocated(error)) return
     end do
     if (layers%n == 0) then

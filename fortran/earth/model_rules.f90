@@ -1,11 +1,13 @@
 !> Rules on the parameters that tell where a model comes from: what a raw file needs, what has no meaning for a NetCDF one, files
 !> that are no models.
 module model_rules_m
+  use error_m, only: error_t, FailFromC
   use files_m, only: FileSame
   use parameter_table_m, only: table_t
   use parameter_words_m, only: Shown
   use parameters_m, only: job_t
-  use text_m, only: Lower
+  use path_c, only: path_input
+  use text_m, only: CString, Lower
   implicit none
   private
   public :: ModelRules, ModelFormat
@@ -19,7 +21,7 @@ contains
     character(*), intent(in) :: order
     logical, intent(in) :: files
     type(table_t), intent(inout) :: t
-    call CheckRawModel(job, t)
+    call CheckRawModel(job, files, t)
     call CheckModelChoice(job, order, t)
     if (.not. files) return
     call CheckConverted('vp', job%vp, t)
@@ -41,14 +43,20 @@ contains
   end function ModelFormat
 
   !> A raw model says nothing of its shape, so the job must.
-  subroutine CheckRawModel(job, t)
+  subroutine CheckRawModel(job, files, t)
     type(job_t), intent(in) :: job
+    logical, intent(in) :: files
     type(table_t), intent(inout) :: t
-    character(:), allocatable :: path
+    type(error_t), allocatable :: told
+    character(:), allocatable :: path, raw
     path = ''
     if (job%rho /= '' .and. index(ModelFormat(job, job%rho), 'raw') == 1) path = job%rho
     if (job%vp /= '' .and. index(ModelFormat(job, job%vp), 'raw') == 1) path = job%vp
     if (path == '' .or. .not. t%sound('model_format')) return
+    if (files) call FailFromC(path_input(CString(path)), told)
+    if (files .and. (allocated(told) .or. IsConverted(path) .and. .not. t%given('model_format'))) return    ! that is told alone
+    raw = ' is raw: give '
+    if (job%model_format == 'auto') raw = ' is raw, as its name does not end in .nc: give '
     if (job%model_nx == 0) call Need('model_nx', 'the samples along x')
     if (job%axes(2) .and. job%model_ny == 0) call Need('model_ny', 'the samples along y')
     if (job%axes(2) .and. job%model_dy <= 0) call Need('model_dy', 'the spacing along y [m]')
@@ -58,7 +66,7 @@ contains
   contains
     subroutine Need(name, what)
       character(*), intent(in) :: name, what
-      if (t%sound(name)) call t%blame(name, 'must be above 0, because the model '//Shown(path)//' is raw: give '//what)
+      if (t%sound(name)) call t%blame(name, 'must be above 0, because the model '//Shown(path)//raw//what)
     end subroutine Need
   end subroutine CheckRawModel
 
@@ -96,9 +104,14 @@ contains
     character(*), intent(in) :: name, path
     type(table_t), intent(inout) :: t
     if (t%given('model_format')) return
-    if (EndsWith(path, '.sgy') .or. EndsWith(path, '.segy') .or. EndsWith(path, '.su')) &
+    if (IsConverted(path)) &
       call t%blame(name, 'is SEG-Y or SU: convert it with tools/spl-model, or give model_format if it is something else')
   end subroutine CheckConverted
+
+  pure logical function IsConverted(path)
+    character(*), intent(in) :: path
+    IsConverted = EndsWith(path, '.sgy') .or. EndsWith(path, '.segy') .or. EndsWith(path, '.su')
+  end function IsConverted
 
   pure logical function EndsWith(path, ending)
     character(*), intent(in) :: path, ending

@@ -309,7 +309,8 @@ contains
       call Model3dAround(self%earth, job, shot, window, around)
       call Fd3dCheckShot(self%earth, job, scheme, shot, around, rigidity, error)
       if (allocated(error)) return
-      if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, self%release)
+      if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, &
+                                                                    [shot%sx, shot%sy, shot%sz], self%release)
       call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
       if (n > 0 .and. self%near == 0) &
         self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &

@@ -5,6 +5,7 @@ module fd3d_check_m
   use model3d_m, only: model3d_t
   use model3d_window_m, only: Model3dCell
   use error_m, only: error_t, Fail
+  use faultwords_m, only: FaultPoint
   use fd3d_engine_m, only: fd3d_grid_t, side_free
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMoment
   use fd3d_components_m, only: Fd3dComponent
@@ -45,12 +46,11 @@ contains
     integer :: i
     allocate (rigidity(scheme%own%source%fault%n), source=0.0_dp)
     if (scheme%own%source%kind /= source_fault) then
-      call CheckSource('the source', [shot%sx, shot%sy, shot%sz], any(abs(scheme%own%source%moment(4:)) > 0) .or. &
+      call CheckSource(0, [shot%sx, shot%sy, shot%sz], any(abs(scheme%own%source%moment(4:)) > 0) .or. &
                        any(abs(scheme%own%source%moment(2:3) - scheme%own%source%moment(1)) > 0), .false., mu)
     else
       do i = 1, scheme%own%source%fault%n
-        call CheckSource('point '//Str(scheme%own%source%fault%point(i))//' of the fault', &
-                         [shot%sx, shot%sy, shot%sz] + scheme%own%source%fault%x(:, i), .true., &
+        call CheckSource(i, [shot%sx, shot%sy, shot%sz] + scheme%own%source%fault%x(:, i), .true., &
                          scheme%own%source%fault%potency(i), rigidity(i))
         if (allocated(error)) exit
       end do
@@ -61,37 +61,48 @@ contains
 
   contains
 
-    !> `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of the rock. mu: that rigidity [Pa].
-    subroutine CheckSource(what, x, shears, rigid, mu)
-      character(*), intent(in) :: what
+    !> i: number of the point of a fault, else 0. `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of
+    !> the rock. mu: that rigidity [Pa].
+    subroutine CheckSource(i, x, shears, rigid, mu)
+      integer, intent(in) :: i
       real(dp), intent(in) :: x(3)
       logical, intent(in) :: shears, rigid
       real(dp), intent(out) :: mu
       real(sp) :: medium(medium_parts)
-      character(:), allocatable :: begin
       integer :: c(3)
       mu = 0
-      begin = 'shot record '//Str(shot%record)//': '//what//' at '//Place(x)//' lies '
       c = WindowCell(window, x)
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
-        call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at '// &
-                  trim(merge('the shot''s place, fault_lon and fault_lat', 'its place                                ', &
-                             scheme%own%source%kind == source_fault)))
+        if (i > 0) call Fail(error, Begin(i, x)//'outside the window, '//Extent(window)//': widen aperture or depth, or look '// &
+                             'at the shot''s place, fault_lon and fault_lat')
+        call Fail(error, Begin(i, x)//'outside the window, '//Extent(window)//': widen aperture or depth, or look at its place')
         return
       end if
       call Model3dCell(earth, job, window, c, medium, error)
       if (allocated(error)) return
       mu = real(medium(3), dp)*real(medium(2), dp)**2
       if (.not. medium(1) > 0) then
-        call Fail(error, begin//'in the air: '//Ground(earth, job, window, c))
+        call Fail(error, Begin(i, x)//'in the air: '//Ground(earth, job, window, c))
       else if (rigid .and. .not. medium(2) > 0) then
-        call Fail(error, begin//'in a fluid, but the file leaves its rigidity to the model: give SRF 2.0, or a place in rock')
+        call Fail(error, Begin(i, x)//'in a fluid, but the file leaves its rigidity to the model: give SRF 2.0, or a place in rock')
       else if (shears .and. .not. medium(2) > 0 .and. (scheme%own%source%kind == source_moment .or. &
                                                        scheme%own%source%kind == source_fault)) then
-        call Fail(error, begin//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a '// &
+        call Fail(error, Begin(i, x)//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a '// &
                   'place in rock')
       end if
     end subroutine CheckSource
+
+    !> Made only where it is needed: faults have 10**6 points.
+    function Begin(i, x) result(s)
+      integer, intent(in) :: i
+      real(dp), intent(in) :: x(3)
+      character(:), allocatable :: s
+      s = 'shot record '//Str(shot%record)//': '
+      if (i == 0) s = s//'the source at '//Place(x)//' lies '
+      associate (fault => scheme%own%source%fault)
+        if (i > 0) s = s//'point '//Str(fault%point(i))//' of the fault at '//Place(x)//' ('//FaultPoint(fault, i)//') lies '
+      end associate
+    end function Begin
 
   end subroutine Fd3dCheckShot
 

@@ -3,6 +3,7 @@
 submodule(fd3d_m) fd3d_setup
   use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit
   use checked_m, only: Whole
+  use faultwords_m, only: FaultPoint
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
@@ -256,6 +257,7 @@ contains
     integer :: c(3)
     if (.not. Fd3dTouches(self%grid, at)) return
     call CheckPlace(self, window, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
+    if (allocated(error)) error%message = error%message//' ('//FaultPoint(self%own%source%fault, i)//')'
     if (allocated(error)) return
     m = self%own%source%fault%m(:, i)
     if (self%own%source%fault%potency(i)) then

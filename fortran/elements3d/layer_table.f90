@@ -11,7 +11,7 @@ module layer_table_m
   use kinds_m, only: dp
   use mesh_surface_m, only: surface_t, SurfaceRead
   use text_m, only: Str
-  use textfile_m, only: NumberOf, Shown, TextLine, TextOpen, textfile_t, TextWord
+  use textfile_m, only: NumberOf, Shown, TextAdvise, TextLine, TextOpen, textfile_t, TextWord
   implicit none
   private
   public :: layer_t, layer_table_t, LayersRead
@@ -45,6 +45,7 @@ contains
     if (allocated(error)) return
     do while (TextLine(file))
       call ReadLayer(file, layer, error)
+      call TextAdvise(file, error)
       if (allocated(error)) return
       do i = 1, size(table%layer)
         if (table%layer(i)%name == layer%name) call Fail(error, Here(file)//'layer '//layer%name//' stands there twice')

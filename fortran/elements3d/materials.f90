@@ -12,8 +12,8 @@ module materials_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use mesh_m, only: mesh_block_t, mesh_t
-  use text_m, only: Lower, Str
-  use textfile_m, only: NumberOf, TextLine, TextOpen, TextWord, textfile_t
+  use text_m, only: Lower, NearestName, Str
+  use textfile_m, only: NumberOf, TextAdvise, TextLine, TextOpen, TextWord, textfile_t
   implicit none
   private
   public :: materials_t, MaterialsRead, MaterialsOf, MaterialsUnused, Losses
@@ -58,15 +58,17 @@ contains
     materials%lossy_fluids = ''
     allocate (materials%block(0), materials%part(material_parts, 0), materials%from(0), column(0))
     allocate (materials%relative(aniso_constants, 0))
-    do while (TextLine(file) .and. .not. allocated(error))
+    do while (TextLine(file))
       if (.not. TextWord(file, first, last)) cycle
       if (size(materials%block) == 0 .and. size(column) == 0 .and. Lower(file%text(first:last)) == 'block') then
         call ReadColumns(file, column, error)
       else
         call ReadBlock(file, file%text(first:last), column, z_up, materials, error)
       end if
+      call TextAdvise(file, error)
+      if (allocated(error)) return
     end do
-    if (size(materials%block) == 0 .and. .not. allocated(error)) call Fail(error, 'table of materials '//path//' holds no block')
+    if (size(materials%block) == 0) call Fail(error, 'table of materials '//path//' holds no block')
   end subroutine MaterialsRead
 
   !> The order of the columns after that of the blocks.
@@ -296,24 +298,45 @@ contains
     LeastLoss = 4*(vs/vp)**2/3*s
   end function LeastLoss
 
-  !> Names of blocks in the table that the mesh has not, joined by commas.
+  !> Names of blocks in the table that the mesh has not, joined by commas, each with a block it may have been meant for.
   function MaterialsUnused(materials, mesh) result(names)
     type(materials_t), intent(in) :: materials
     type(mesh_t), intent(in) :: mesh
-    character(:), allocatable :: names
+    character(:), allocatable :: names, near
+    character(64), allocatable :: without(:)
     integer :: row, b
-    logical :: used
     names = ''
+    without = [character(64) ::]
+    do b = 1, size(mesh%blocks)
+      if (RowOf(materials, mesh%blocks(b)) == 0) without = [character(64) :: without, BlockName(mesh%blocks(b))]
+    end do
     do row = 1, size(materials%block)
-      used = materials%block(row) == '*'
-      do b = 1, size(mesh%blocks)
-        used = used .or. any(materials%block(row) == [BlockName(mesh%blocks(b)), NumberName(mesh%blocks(b))])
-      end do
-      if (used) cycle
+      if (RowIsUsed(materials, row, mesh)) cycle
       if (names /= '') names = names//', '
       names = names//trim(materials%block(row))
+      near = NearestName(materials%block(row), without)
+      if (near /= '') names = names//' (did you mean '//near//'?)'
     end do
   end function MaterialsUnused
+
+  pure logical function RowIsUsed(materials, row, mesh) result(used)
+    type(materials_t), intent(in) :: materials
+    integer, intent(in) :: row
+    type(mesh_t), intent(in) :: mesh
+    integer :: b
+    used = materials%block(row) == '*'
+    do b = 1, size(mesh%blocks)
+      used = used .or. any(materials%block(row) == [BlockName(mesh%blocks(b)), NumberName(mesh%blocks(b))])
+    end do
+  end function RowIsUsed
+
+  !> The row of a block's own name or number, 0: it has none.
+  pure integer function RowOf(materials, block) result(row)
+    type(materials_t), intent(in) :: materials
+    type(mesh_block_t), intent(in) :: block
+    row = findloc(materials%block, BlockName(block), 1)
+    if (row == 0) row = findloc(materials%block, NumberName(block), 1)
+  end function RowOf
 
   !> The media of the blocks of a mesh, (material_parts, blocks), and where they come from. Fails on a block without one. relative:
   !> of anisotropic ones, (aniso_constants, blocks), else 0.
@@ -324,17 +347,20 @@ contains
     integer, allocatable, intent(out) :: from(:)
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable, intent(out), optional :: relative(:, :)
+    character(:), allocatable :: near
     integer :: b, row
     allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
     if (present(relative)) allocate (relative(aniso_constants, size(mesh%blocks)), source=0.0_dp)
     allocate (from(size(mesh%blocks)), source=from_table)
     do b = 1, size(mesh%blocks)
-      row = findloc(materials%block, BlockName(mesh%blocks(b)), 1)
-      if (row == 0) row = findloc(materials%block, NumberName(mesh%blocks(b)), 1)
+      row = RowOf(materials, mesh%blocks(b))
       if (row == 0) row = findloc(materials%block, '*', 1)
       if (row == 0) then
+        near = NearestName(BlockName(mesh%blocks(b)), pack(materials%block, [(.not. RowIsUsed(materials, row, mesh), &
+                                                                              row=1, size(materials%block))]))
+        if (near /= '') near = ' (its line '//near//' names no block: did you mean this one?)'
         call Fail(error, 'block '//trim(BlockName(mesh%blocks(b)))//' (number '//Str(mesh%blocks(b)%id)//') of mesh '//mesh%path// &
-                  ' has no line in the table of materials '//materials%path//': add one, or one of * for all others')
+                  ' has no line in the table of materials '//materials%path//near//': add one, or one of * for all others')
         return
       end if
       part(:, b) = materials%part(:, row)

@@ -10,7 +10,7 @@ module mesh_surface_m
   use kinds_m, only: dp, i8
   use surface_netcdf_m, only: NetcdfReadGrid
   use text_m, only: Lower, Str
-  use textfile_m, only: NumberOf, Shown, TextLine, TextNumbers, TextOpen, textfile_t, TextWord
+  use textfile_m, only: NumberOf, Shown, TextAdvise, TextLine, TextNumbers, TextOpen, textfile_t, TextWord
   implicit none
   private
   public :: surface_t, SurfaceRead, SurfaceAt
@@ -105,6 +105,7 @@ contains
       call TextNumbers(file, v, found, bad, most=farthest)
       if (bad /= '' .or. found /= 3) then
         call Fail(error, 'grid '//path//', line '//Str(file%line)//': must hold x, y and depth [m], numbers up to 1e7')
+        call TextAdvise(file, error)
         return
       else if (TextWord(file, first, last)) then
         call Fail(error, 'grid '//path//', line '//Str(file%line)//': more than three numbers, must be x, y and depth [m]')

@@ -127,7 +127,7 @@ contains
     call FioClose(growth%old, ignored)
   end subroutine Grow
 
-  !> Tells what a run of this job would do with the output, for `plan`: in words, '' where there is no output, or none of this job.
+  !> Tells what a run of this job would do with the output, for `plan`: in words, '' where there is no output.
   !> Nothing is written. Fails as the run would.
   subroutine GrowForetell(path, header, keymap, text, error)
     character(*), intent(in) :: path

@@ -20,7 +20,11 @@ contains
 
   module procedure Words_
     text = ''
-    if (.not. allocated(growth%from)) return
+    if (.not. allocated(growth%from)) then
+      text = 'there is one of other parameters, or of another model, and a run refuses to go on with it: give overwrite=y to '// &
+             'start anew, or another output'
+      return
+    end if
     text = Str(growth%kept)//' of '//Str(n)//' shots are finished and kept'
     if (growth%added > 0) text = text//', '//Str(growth%added)//' are added'
     if (growth%again > 0) text = text//', '//Str(growth%again)//' are modelled again'

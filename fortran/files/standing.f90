@@ -111,7 +111,8 @@ contains
       standing%reason = 'it makes its files ('//sight%holder//')'
     else if (lone) then
       call Fail(error, "'"//output//"' exists but its journal '"//StoreJournalPath(output)//"' "// &
-                trim(merge('is empty', 'does not', FileExists(StoreJournalPath(output))))//': restore it from a copy')
+                trim(merge('is empty', 'does not', FileExists(StoreJournalPath(output))))//': it is the output of no '// &
+                'run, or its journal is lost: give output=FILE as for the run, or restore the journal from a copy')
     else if (FileExists(StoreJournalPath(output))) then
       standing%state = 'failed_start'
       standing%reason = 'it was ended while it made its files: no shot was dealt'

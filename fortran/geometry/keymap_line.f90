@@ -3,7 +3,7 @@ module keymap_line_m
   use checked_m, only: Whole
   use kinds_m, only: dp, i8
   use problems_m, only: problems_t, ProblemAdd
-  use textfile_m, only: textfile_t, IntegerOf, NumberOf, Shown, TextWord
+  use textfile_m, only: textfile_t, IntegerOf, NumberOf, Shown, TextAdvice, TextWord
   use text_m, only: Lower, NearestName, Str
   implicit none
   private
@@ -24,7 +24,7 @@ contains
     type(problems_t), intent(inout) :: problems
     type(textfile_t), intent(in) :: file
     character(*), intent(in) :: sentence
-    call ProblemAdd(problems, file%path, file%line, sentence)
+    call ProblemAdd(problems, file%path, file%line, sentence//TextAdvice(file))
   end subroutine FaultHere
 
   !> Reads the rest of the present line.

@@ -53,6 +53,7 @@ contains
       near = ''
       if (.not. problems%full()) near = NearestName(word, first_words)
       if (near /= '') near = ' (did you mean '//near//'?)'
+      if (Lower(word) == 'list') near = ' (a file of receiver lists? the key-map names it: lists FILE)'
       call FaultHere(problems, file, 'unknown word '//Shown(word)//near// &
                     ': a line begins with spread, lists, shot, shots, skip, redo or navigation')
     end select

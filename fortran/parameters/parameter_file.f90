@@ -114,6 +114,8 @@ contains
     else if (arg(max(1, n - 3):) == '.par') then
       advice = 'a parameter file is given as par='//Shown(arg)
       deck%unread = .true.
+    else if (arg(max(1, n - 2):) == '.nc') then
+      advice = 'the output of a run is given as output='//Shown(arg)//', a model as vp='//Shown(arg)
     else if (IsName(arg)) then
       advice = 'give it a value, '//Shown(arg)//'=...; a verb stands before all parameters'
     else
@@ -207,7 +209,7 @@ contains
     if (p > 0) name = Lower(Strip(line(:p - 1)))
     if (.not. IsName(name)) then
       problem = ' is not name = value'
-      if (line(1:1) == '!') problem = problem//'; comments start with #'
+      if (scan(line(1:1), '!%;/') > 0) problem = problem//'; comments start with #'
       call ProblemAdd(deck%problems, "'"//Shown(line)//"' ("//At(deck, number)//')'//problem)
       return
     end if
@@ -240,6 +242,8 @@ contains
     tail = Strip(rest(i + 1:))
     if (tail == '') return
     if (tail(1:1) /= '#') problem = 'goes on behind the closing quote: write a quote inside the text twice'
+    if (scan(tail(1:1), '!%;') > 0 .or. index(tail, '//') == 1) &
+      problem = 'goes on behind the closing quote: comments start with # outside a namelist'
   end subroutine TakeQuoted
 
   pure subroutine TakeBare(rest, value, problem)
@@ -250,8 +254,24 @@ contains
     value = rest
     if (p > 0) value = rest(:p - 1)
     value = Strip(value)
-    if (index(value, '=') > 0) problem = 'holds a second =: one parameter a line; quote the value if = belongs to it'
+    p = ForeignComment(value)
+    if (p > 0) then
+      problem = 'goes on with '//value(p:p + merge(1, 0, value(p:p) == '/'))// &
+                ': comments start with # outside a namelist; quote the value if this belongs to it'
+    else if (index(value, '=') > 0) then
+      problem = 'holds a second =: one parameter a line; quote the value if = belongs to it'
+    end if
   end subroutine TakeBare
+
+  !> Where a comment begins as other languages write it: blank and ! % ; or //; 0 = nowhere.
+  pure integer function ForeignComment(value) result(p)
+    character(*), intent(in) :: value
+    do p = 2, len(value)
+      if (scan(value(p - 1:p - 1), blanks) == 0) cycle
+      if (scan(value(p:p), '!%;') > 0 .or. index(value(p:), '//') == 1) return
+    end do
+    p = 0
+  end function ForeignComment
 
   ! --- namelist -------------------------------------------------------------------------------------------------------
 

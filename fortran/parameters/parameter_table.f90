@@ -338,7 +338,9 @@ contains
     else if (any([(iachar(value(i:i)) >= 128, i=1, len(value))])) then
       advice = ': it holds characters that are not ASCII, type it anew'
     else if (p > 1 .and. index(value, ',') == p) then
-      advice = ': write decimals with a point, one value a parameter, no comma behind it'
+      advice = ': write decimals with a point, thousands without a comma, one value a parameter, no comma behind it'
+    else if (p > 1 .and. verify(value, '0123456789. ') == 0) then
+      advice = ': write one number without blanks inside'
     else if (p > 1 .and. index(value, '!') > 0) then
       advice = ': comments start with # outside a namelist'
     else if (p > 1 .and. row%unit /= '') then

@@ -246,6 +246,8 @@ contains
     character(:), allocatable :: s
     s = NearestName(verb, known)
     if (s /= '') s = ': did you mean '//s//'?'
+    if (index(verb, '.par') > 0) s = ': a parameter file is given as par='//verb
+    if (index(verb, '.nc') > 0) s = ': the output of a run is given as output='//verb//', a model as vp='//verb
   end function Near
 
   !> What can be answered without a job: option_list.

@@ -4,7 +4,7 @@ module wavelet_file_m
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use text_m, only: Str
-  use textfile_m, only: NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
+  use textfile_m, only: NumberOf, Shown, textfile_t, TextAdvise, TextLine, TextOpen, TextWord
   implicit none
   private
   public :: WavefileRead
@@ -97,6 +97,7 @@ contains
     if (allocated(error)) return
     do while (TextLine(file))
       call ReadRow(file, path, values, words, error)
+      call TextAdvise(file, error)
       if (allocated(error)) return
       if (columns > 0 .and. words /= columns) then
         call Fail(error, Place(path, file%line)//Str(words)//' columns, where the lines before have '//Str(columns))

@@ -6,27 +6,31 @@ module faultwords_m
   use text_m, only: Str
   implicit none
   private
-  public :: release_t, FaultRelease, FaultLines, FaultDoubts
+  public :: release_t, FaultRelease, FaultLines, FaultDoubts, FaultPoint
 
   !> The release of a fault in the shots of a survey: the same in all, unless its rigidity is that of the model where they stand.
   type :: release_t
     type(fault_moment_t) :: least, most       !< the least and the largest release of all shots
     integer :: records(2) = 0                 !< which shots these are
     real(dp), allocatable :: rigidity(:)      !< of the first shot [Pa], at each point
+    integer :: first = 0                      !< which shot this is
+    real(dp) :: from(3) = 0                   !< and its position [m], from which places of the file count
+    logical :: moves = .false.                !< other shots stand elsewhere
   end type release_t
 
 contains
 
-  !> One more shot; `rigidity`: of the model at each point [Pa].
-  pure subroutine FaultRelease(fault, rigidity, record, release)
+  !> One more shot at x, y, z [m]; `rigidity`: of the model at each point [Pa].
+  pure subroutine FaultRelease(fault, rigidity, record, from, release)
     type(finite_fault_t), intent(in) :: fault
     real(dp), intent(in) :: rigidity(:)
     integer, intent(in) :: record
+    real(dp), intent(in) :: from(3)
     type(release_t), intent(inout) :: release
     type(fault_moment_t) :: moment
     moment = FaultMoment(fault, rigidity)
     if (.not. allocated(release%rigidity)) then
-      release = release_t(moment, moment, record, rigidity)
+      release = release_t(moment, moment, record, rigidity, record, from)
     else if (moment%norm < release%least%norm) then
       release%least = moment
       release%records(1) = record
@@ -34,9 +38,10 @@ contains
       release%most = moment
       release%records(2) = record
     end if
+    release%moves = release%moves .or. any(abs(from - release%from) > 0)
   end subroutine FaultRelease
 
-  !> Moments with their magnitudes, points used, points dropped and why: a line each.
+  !> Place in the model, moments with their magnitudes, points used, points dropped and why: a line each.
   pure function FaultLines(fault, release) result(s)
     type(finite_fault_t), intent(in) :: fault
     type(release_t), intent(in) :: release
@@ -47,7 +52,7 @@ contains
     from = 'rigidity from the file'
     if (potent > 0) from = 'rigidity from the model'
     if (potent > 0 .and. potent < fault%n) from = 'rigidity from the file, or from the model where the file has none'
-    s = 'moment '//Strength(release%least)
+    s = Lies(fault, release)//new_line('a')//'moment '//Strength(release%least)
     if (release%records(1) /= release%records(2)) &
       s = 'moment of shot record '//Str(release%records(1))//', the least of all: '//Strength(release%least)//new_line('a')// &
           'moment of shot record '//Str(release%records(2))//', the largest: '//Strength(release%most)
@@ -58,6 +63,42 @@ contains
     end do
     if (s(len(s):) == ',') s = s(:len(s) - 1)
   end function FaultLines
+
+  !> Where the points that slip lie in the model, and what puts them there.
+  pure function Lies(fault, release) result(s)
+    type(finite_fault_t), intent(in) :: fault
+    type(release_t), intent(in) :: release
+    character(:), allocatable :: s
+    real(dp) :: low(3), high(3)
+    low = minval(fault%x(:, :fault%n), 2) + release%from
+    high = maxval(fault%x(:, :fault%n), 2) + release%from
+    s = 'the fault lies at x = '//Extent(low(1), high(1))//', y = '//Extent(low(2), high(2))//', z = '//Extent(low(3), high(3))// &
+        ' m of the model: its file counts from the position of shot record '//Str(release%first)//', '//Places(release%from)
+    if (abs(release%from(3)) > 0) s = s//', so it lies '//Str(abs(release%from(3)), 9)//' m '// &
+                                      trim(merge('deeper    ', 'less deep ', release%from(3) > 0))//' than the file says'
+    if (release%moves) s = s//'; with other shots it moves'
+  end function Lies
+
+  pure function Extent(a, b) result(s)
+    real(dp), intent(in) :: a, b
+    character(:), allocatable :: s
+    s = Str(a, 9)
+    if (b > a) s = s//' .. '//Str(b, 9)
+  end function Extent
+
+  pure function Places(x) result(s)
+    real(dp), intent(in) :: x(3)
+    character(:), allocatable :: s
+    s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
+  end function Places
+
+  !> Where the file has point i, for sentences on its place in the model.
+  pure function FaultPoint(fault, i) result(s)
+    type(finite_fault_t), intent(in) :: fault
+    integer, intent(in) :: i
+    character(:), allocatable :: s
+    s = 'by the fault file '//Places(fault%x(:, i))//' from the shot''s position'
+  end function FaultPoint
 
   pure function Strength(moment) result(s)
     type(fault_moment_t), intent(in) :: moment

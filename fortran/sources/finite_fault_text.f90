@@ -2,7 +2,7 @@
 submodule(finite_fault_m) finite_fault_text
   use moment_tensor_m, only: MomentPlace, MomentTensor
   use text_m, only: Lower
-  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextNumbers, TextOpen, TextWord
+  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextAdvise, TextLine, TextNumbers, TextOpen, TextWord
   implicit none
 
 contains
@@ -25,6 +25,7 @@ contains
     else
       call ReadPlain(file, first, last, azimuth, fault, error)
     end if
+    call TextAdvise(file, error)
     call FaultDone(fault, path, error)
   end procedure FaultRead
 
@@ -187,7 +188,7 @@ contains
         return
       end if
       n = merge(12, 10, kind == 'tensor')
-      call RestOfLine(file, n, v, found, error)
+      call RestOfLine(file, n, v(:n), found, error)
       if (allocated(error)) return
       if (.not. (v(n - 1) > 0 .and. v(n) >= 1 .and. v(n) <= 1.0e8_dp)) then
         call Fail(error, Here(file)//'DT = '//Str(v(n - 1))//' s must be above 0, NT = '//Str(v(n))//' 1 or more')

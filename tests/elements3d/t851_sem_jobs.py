@@ -118,13 +118,18 @@ claim(misfit <= 1e-5, f"fortran and cpu agree: {misfit:.2g} <= 1e-5")
 
 Path("few.materials").write_text("water 1500 0 1000\n")
 refused("a block without a medium", "rock", "few.materials", materials="few.materials")
+Path("few.materials").write_text("water 1500 0 1000\nrokc 2600 1500 2100\n")
+refused("a misspelt block", "rock", "few.materials (its line rokc names no block: did you mean this one?): add one", materials="few.materials")
+Path("few.materials").write_text("water 1500 0 1000\nbasalt 2600 1500 2100\n")
+refused("a block of another name", "rock", "few.materials: add one, or one of * for all others", materials="few.materials")
 Path("q.materials").write_text("* 2600 1500 2100 80 0.5\n")
 refused("a quality factor below 1", "quality", "q.materials", materials="q.materials")
 Path("q.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100 200 40\n")
 refused("a Qp that no rock beside its Qs has", "q.materials, line 2", "Qp = 200 is too large beside Qs = 40", "at most 90.13", materials="q.materials")
 Path("few.materials").write_text("water 1500 0 1000 5 5\nsand 1800 900 2000 30 20\nRock 2000 999 2000\n* 2600 1501 2100 90 40\n")
 r = run("plan", *words(materials="few.materials"))
-claim(r.returncode == 0 and "the mesh has no block sand, Rock, of which few.materials has a line" in r.stdout and "Q from 40 on" in r.stdout,
+claim(r.returncode == 0 and "the mesh has no block sand, Rock (did you mean rock?), of which few.materials has a line" in r.stdout
+      and "Q from 40 on" in r.stdout,
       f"lines for blocks that the mesh has not are told of; Q of water is nothing; Qp at its limit but for rounding is taken {r.stderr[-300:]}")
 claim("fluids do not attenuate: Q of block water in few.materials" in r.stdout, "a fluid's Q is told to be without effect")
 Path("few.materials").write_text("water 1500 0 1000 9999 9999\n* 2600 1501 2100 90 40\n")

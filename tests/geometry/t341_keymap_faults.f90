@@ -35,6 +35,7 @@ contains
     call Bad(char(255)//char(254)//'s'//char(0)//'h'//char(0), 'is not plain text', 'a UTF-16 file')
     call Bad(cable//'shot 1 5000 6 cable skip'//lf, 'is marked skip: nothing is left', 'nothing to do')
     call Bad('sht 1 5000 6 cable'//lf//cable//shot, 'did you mean shot', 'a misspelt first word')
+    call Bad('list A'//lf//'1 5000 6'//lf, 'the key-map names it: lists FILE', 'a file of receiver lists')
     call Bad('1 5000 6 cable'//lf, 'line 1: unknown word ''1''', 'a line without its first word')
     call Bad(repeat('x', 200000)//lf//cable//shot, '(200000 characters)', 'a word of 200,000 characters')
     call Bad(cable//'shot 1 5000 6 "cable'//lf, 'is never closed', 'an open quote')

@@ -157,6 +157,22 @@ for record, depth in ((11, 111.7), (12, 211.7)):
     said = [float(v) for line in lines for v in re.findall(rf"moment of shot record {record}\b.*?: ([\d.e]+) N m \(Mw", line)]
     claim(len(said) == 1 and abs(said[0] / norm - 1) < 1e-4, f"rigidity where shot record {record} stands: {said} N m, must be {norm:.4e}")
 
+# --- where it lies -----------------------------------------------------------------------------------------------------------
+
+Path("placed.fault").write_text("dc 0 0 20 30 40 50 1e15 0 0.1 3\n0 1 0\ndc 40 -30 100 30 40 50 1e15 0 0.1 3\n0 1 0\n")
+said = plan(fault="placed.fault")
+where = ("the fault lies at x = 253.3 .. 293.3, y = -42.3 .. -12.3, z = 131.7 .. 211.7 m of the model: its file counts from the position of "
+         "shot record 11, x = 253.3, y = -12.3, z = 111.7 m, so it lies 111.7 m deeper than the file says")
+claim(said.count(where + "\n") == 1, f"plan says once where the fault lies: {''.join(re.findall('.*the fault lies.*', said))}")
+said = plan(fault="placed.fault", shots=2)
+claim(said.count(where + "; with other shots it moves\n") == 1, "and that another shot has it elsewhere")
+make(shots=1, layers=EARTH, **{**DECK, "fault": "placed.fault", "tmax": 0.1, "output": "placed.nc"})
+Path("line.keymap").write_text(Path("line.keymap").read_text().replace("z=111.7", "z=0"))
+r = run("par=job.par")
+said = Path("placed.nc.log").read_text()
+claim(r.returncode == 0 and said.count("z = 20 .. 100 m of the model") == 1 and "than the file says" not in said,
+      f"the log says so too; a shot at z = 0 has the depths of the file: {''.join(re.findall('.*the fault lies.*', said))}")
+
 # --- what is not used, and why ---------------------------------------------------------------------------------------------
 
 points = [point(5), point(0), point(0), point(0), point(4, rates=[np.zeros(4), [], []]), point(3, area=0), point(0, slips=[20, 0, 0]), point(1)]

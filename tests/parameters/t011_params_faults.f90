@@ -36,6 +36,8 @@ contains
     call Bad('dx = ten', 'is not a number: give 0..10000 m')
     call Bad('dx = 10,5', 'write decimals with a point')
     call Bad('dx = 10,', 'no comma behind it')
+    call Bad('depth = 1,000', 'thousands without a comma')
+    call Bad('depth = 1 000', 'write one number without blanks inside')
     call Bad('dx = 1-3', 'is not a number')
     call Bad('dx = 3*10', 'is not a number')
     call Bad('dx = nan', 'is not a number')
@@ -82,6 +84,15 @@ contains
     call Bad('= 10', 'is not name = value')
     call Bad('2dx = 10', 'is not name = value')
     call Bad('! dx', 'comments start with #')
+    call Bad('output = line.nc ! gathers', 'output = line.nc ! gathers (bad.par:1) goes on with !: comments start with #')
+    call Bad('output = line.nc'//achar(9)//'!gathers', 'goes on with !: comments start with #')
+    call Bad('output = line.nc // gathers', 'goes on with //: comments start with #')
+    call Bad('output = line.nc ; dx = 5', 'goes on with ;: comments start with #')
+    call Bad('output = ''line.nc'' ! gathers', 'behind the closing quote: comments start with #')
+    call Output('line.nc # gathers', 'line.nc')
+    call Output('''line.nc ! gathers''  # x', 'line.nc ! gathers')
+    call Output('line!.nc', 'line!.nc')
+    call Output('''line#2.nc''', 'line#2.nc')
     call Bad('dx = 10 dz = 10', 'holds a second =: one parameter a line')
     call Bad('vp = "model.nc', 'has no closing quote: end the text with "')
     call Bad('vp = ''model.nc'' new', 'goes on behind the closing quote')
@@ -114,6 +125,7 @@ contains
     call BadWords([character(20) :: '--jsn'], 'such an option is not known here')
     call BadWords([character(20) :: '--dx=10'], 'write name=value without dashes')
     call BadWords([character(20) :: 'marmousi.par'], 'a parameter file is given as par=marmousi.par')
+    call BadWords([character(20) :: 'line.nc'], 'the output of a run is given as output=line.nc')
     call BadWords([character(20) :: 'a b'], 'write parameters as name=value')
     call BadWords([character(20) :: 'par='], 'write par=FILE')
     call BadWords([character(20) :: 'par=none.par'], 'par = none.par (command line): there is no such file')
@@ -244,6 +256,16 @@ contains
     call JobTable(physics, t, job)
     call TableCheck(t, error)
   end subroutine ReadText
+
+  !> Claims that the line `output = text` names the file `path`.
+  subroutine Output(text, path)
+    character(*), intent(in) :: text, path
+    type(table_t) :: t
+    type(job_t) :: job
+    call TableReadText(t, 'output = '//text, 'good.par')
+    call JobTable(physics, t, job)
+    call Claim(job%output == path, 'output = '//text//' names '//job%output)
+  end subroutine Output
 
   !> The same for words of a command line; with the verb verify no files need be there.
   subroutine BadWords(args, words)

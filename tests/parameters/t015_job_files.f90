@@ -59,7 +59,7 @@ contains
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'model_nx=5'], 'run', 'has no effect: the model is NetCDF')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'vp_unit=km/s'], 'run', 'has no effect: the model is NetCDF')
     call Bad([character(6000) :: 'keymap=line.map', 'vp='//repeat('x', 5000)//'.nc'], 'run', 'the system says File name too long')
-    call Bad([character(60) :: 'keymap=none.map', 'vp=none.nc', 'rho=none.bin', 'output=none/x.nc', 'dx=10m'], 'run', '9 faults')
+    call Bad([character(60) :: 'keymap=none.map', 'vp=none.nc', 'rho=none.bin', 'output=none/x.nc', 'dx=10m'], 'run', '5 faults')
     call Fine([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'rho=vp.nc'], 'run', 'velocity and density in one NetCDF file')
     call Fine([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'wavelet=ricker', 'wavelet_file=none.txt'], 'run', &
               'an unused wavelet file')
@@ -69,8 +69,13 @@ contains
     type(job_t) :: job
     call Fine([raw, [character(60) :: 'vp=vp.bin', 'rho=rho.bin']], 'run', 'raw model with its shape')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.bin', 'model_nx=5', 'model_nz=4', 'model_dx=10'], 'run', &
-             'model_dz = 0 m (default) must be above 0, because the model vp.bin is raw: give the spacing along z [m]')
+             'model_dz = 0 m (default) must be above 0, because the model vp.bin is raw, as its name does not end in '// &
+             '.nc: give the spacing along z [m]')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.bin'], 'run', '4 faults')
+    call BadAlone([character(60) :: 'keymap=line.map', 'vp=none.bin'], 'vp = none.bin (command line) cannot be read')
+    call BadAlone([character(60) :: 'keymap=line.map', 'vp=.'], 'vp = . (command line) cannot be read: this is a directory')
+    call Put('line.segy', 'SEG-Y')
+    call BadAlone([character(60) :: 'keymap=line.map', 'vp=line.segy'], 'is SEG-Y or SU: convert it')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'model_format=raw64'], 'run', '4 faults')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'rho=rho.bin'], 'run', 'because the model rho.bin is raw')
     call Bad([raw, [character(60) :: 'vp=vp.bin', 'rho=./vp.bin']], 'run', 'is the velocity model too')
@@ -139,6 +144,16 @@ contains
     inquire (file='gathers.nc', exist=made)
     if (made) call Claim(.false., 'an output file was made')
   end subroutine Bad
+
+  !> Refused by a run with this one sentence.
+  subroutine BadAlone(args, words)
+    character(*), intent(in) :: args(:), words
+    type(table_t) :: t
+    type(job_t) :: job
+    call JobRead(physics, args, 'run', job, t, error)
+    if (allocated(error)) call Claim(index(error%message, 'faults in') == 0, 'one fault: '//error%message)
+    call ClaimFails(error, words, 'run refused')
+  end subroutine BadAlone
 
   subroutine Fine(args, verb, what)
     character(*), intent(in) :: args(:), verb, what

@@ -48,6 +48,10 @@ claim(r.returncode == 0 and len(statuses("out.nc")) == 188, f"188 shots: exit st
 keymap(CABLE + "".join(every))
 plan = run("plan", "par=job.par").stdout
 claim("188 of 200 shots are finished and kept, 12 are added" in plan, "plan tells that 188 are kept and 12 added")
+plan = run("plan", "par=job.par", "tmax=0.06")
+claim(plan.returncode == 0 and "of other parameters, or of another model, and a run refuses to go on with it: give overwrite=y" in plan.stdout,
+      "plan tells of an output that a run of other parameters would refuse")
+claim("refuses" not in run("plan", "par=job.par", "tmax=0.06", "overwrite=y").stdout, "and not where it may be replaced")
 before = {event: len(events("out.nc", event)) for event in ("deal", "done")}
 r = run("par=job.par", ranks=3)
 dealt, modelled = (events("out.nc", event)[before[event]:] for event in ("deal", "done"))    # an idle worker may take a shot over

@@ -57,6 +57,9 @@ def off(a, b):
 # --- words that only ask ----------------------------------------------------------------------------------------------
 
 before = files()
+told(run("job.par"), 1, "a parameter file without par=", "a parameter file is given as par=job.par")
+told(run("line.nc"), 1, "an output alone", "the output of a run is given as output=line.nc")
+told(run("status", "line.nc"), 1, "status of an output alone", "the output of a run is given as output=line.nc")
 told(run(), 0, "no arguments: what it is, verbs, a first run", "models the shots", "verbs", "plan", "a first run:", "exit status:")
 told(run("--help"), 0, "--help: every parameter", "verbs", "half_length", "wavelet", "par=FILE")
 told(run("--help", "fpeak"), 0, "--help NAME: kind, default, range, unit", "25 Hz", "range", "peak frequency")

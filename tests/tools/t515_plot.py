@@ -101,6 +101,36 @@ claim(abs(figures.clip_of([values], 98.0) - 980) < 1, f'98 % of -1000..1000 lie 
 claim(figures.clip_of([np.zeros(10)], 98.0) == 1.0 and figures.clip_of([np.r_[np.zeros(1000), 5.0]], 98.0) == 5.0, 'silence does not break the clip')
 claim(figures.prefixed('Pa', 0.0032) == (1e3, 'mPa') and np.isclose(figures.prefixed('m s-1', 2.5e-9)[0], 1e9) and
       figures.prefixed('Pa', 1.0) == (1.0, 'Pa'), 'units get the prefix that fits: mPa, nm/s, Pa')
+claim(figures.prefixed('s-1', 2.5e-9) == (1 / 1e-9, '10⁻⁹/s') and figures.prefixed('s-1', 1.5) == (1.0, '1/s') and
+      figures.prefixed('m s-2', 0.02) == (1 / 1e-3, 'mm/s²') and figures.prefixed('', 3e-3) == (1 / 1e-3, '10⁻³') and figures.prefixed('', 3.0) == (1.0, ''),
+      'rates of strain and numbers without unit get powers of ten: ns-1 would be a thousand million a second, m a metre')
+claim(figures.bracketed('pressure', 'Pa') == 'pressure [Pa]' and figures.bracketed('amplitude', '') == 'amplitude', 'labels: quantity [unit]')
+claim(figures.quantity('vz_top', 'velocity vz at the top, z = 0 m') == 'particle velocity vz' and figures.quantity('p') == 'pressure' and
+      figures.quantity('pgv_horizontal', 'largest horizontal velocity at the top, z = 0 m') == 'largest horizontal velocity', 'variables get words')
+
+# maps are seen from above: y of finite differences lies to the right of x, that of a mesh whose z points up to the left
+FD, LEFT = {'axes': 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down'}, {'navigation_y': 'left'}
+for attributes, wanted, turned, words in ((FD, '', True, 'seen from above'), (FD, 'up', False, 'seen from below'), ({**FD, **LEFT}, '', False, 'from above'),
+                                          ({'mesh_z': 'up', 'axes': 'x and y of the mesh, z down'}, '', False, 'seen from above'),
+                                          ({'mesh_z': 'down'}, '', True, 'seen from above'), ({}, '', False, 'as the survey has them'),
+                                          ({'mesh_z': 'up'}, 'down', True, 'seen from below'), ({'mesh_z': b'?'}, 'down', True, 'as the survey has them')):
+    figure, ax = figures.plt.subplots()
+    ax.plot([0, 1], [0, 1])
+    said = figures.lay_map(ax, attributes, wanted)
+    claim((ax.get_ylim()[0] > ax.get_ylim()[1]) == turned and words in said, f'map of {attributes} {wanted}: y {"down" if turned else "up"}, {said}')
+    figures.plt.close(figure)
+
+# a record cut at its end
+t = np.arange(1000) * 0.004
+cut = np.sin(2 * np.pi * 5.03 * t)[None, :]
+f, plain = figures.spectrum(cut, 0.004)
+level = [figures.decibel(figures.spectrum(figures.tapered(cut, part), 0.004)[1][0], plain.max())[f > 60].max() for part in (0, 0.05)]
+whole = ricker(t - 1.0, 15.0)[None, :]
+claim(level[0] - level[1] > 10 and np.array_equal(figures.tapered(whole, 0.0), whole),
+      f'cut waves leave {level[1]:.1f} dB above 60 Hz, {level[0]:.1f} dB without taper')
+claim(np.array_equal(figures.tapered(whole, 0.05)[:, :950], whole[:, :950]) and figures.tapered(whole + 1, 0.05)[0, -1] < 1e-6 and
+      np.abs(figures.spectrum(figures.tapered(whole, 0.05), 0.004)[1] - figures.spectrum(whole, 0.004)[1]).max() < 1e-9 * 0.03,
+      'the taper leaves what is before the last 5 % of the record')
 gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), 2.0)
 claim(gained.tolist() == [[0.0, 1.0, 4.0]], 'gain t^2 is t^2')
 t = np.arange(2000) * 0.001

@@ -252,7 +252,25 @@ def write_exodus(path, nodes, elements):
     return path
 
 
+def _mirror(per):
+    """Exodus order of the nodes of an element whose first axis is turned round."""
+    places = [tuple(p) for p in meshfiles.places('' if per == 8 else meshfiles.EXODUS, per).tolist()]
+    return [places.index((-a, b, c)) for a, b, c in places]
+
+
+def twisted():
+    """A cube whose upper side is a mirror image of the lower one: half of it is inside out, and its volume sums to 0."""
+    cube = np.array(meshfiles.CORNERS, float) * 50
+    cube[4:, 0] *= -1
+    refused('50 % of whose volume is inside out', 'a cube crossed until its volume sums to nothing', 'check',
+            write_exodus('bad_mesh.exo', cube, np.arange(8)[None]))
+    cube = np.array(meshfiles.CORNERS, float) * 50
+    cube[:, 2] = 0
+    refused('which is flat somewhere', 'a cube pressed to nothing', 'check', write_exodus('bad_mesh.exo', cube, np.arange(8)[None]))
+
+
 def test_meshes():
+    twisted()
     for per in (8, 27):
         mesh = Bent(per)
         nodes, elements = mesh.nodes, mesh.elements('' if per == 8 else meshfiles.EXODUS)
@@ -262,6 +280,15 @@ def test_meshes():
         bad[4, [0, 4]] = bad[4, [4, 0]]
         refused('1 of 24 elements are inverted or have no volume: the worst is element 5 at x, y, z = ', f'{per} nodes: two corners changed',
                 'check', write_exodus('bad_mesh.exo', nodes, bad))
+        refused('% of whose volume is inside out: move the nodes that lie beyond the opposite side', 'and how much of it is inside out', 'check',
+                'bad_mesh.exo')
+        mirrored = elements.copy()
+        mirrored[2] = elements[2][_mirror(per)]
+        refused('all of which is inside out', f'{per} nodes: an element of mirrored numbers', 'check',
+                write_exodus('bad_mesh.exo', nodes, mirrored))
+        told = call('describe', 'bad_mesh.exo')[0]
+        least = [float(v) for v in re.findall(r'least Jacobian over its mean: .*, at least (\S+)', told)]
+        claim(len(least) == 1 and -20 < least[0] < 0, f'{per} nodes: its Jacobian over its mean is {least}')
         flat = nodes.copy()
         flat[elements[0, 4:8]] = flat[elements[0, :4]] + [0, 0, 1e-4]
         if per == 8:

@@ -20,11 +20,26 @@ def place(mesh, element):
 
 def _volumes(mesh):
     least = hexahedron.quadrature(mesh.nodes, mesh.elements)[1]
-    for bad, what in ((least <= 0, 'are inverted or have no volume'), ((least > 0) & (least < LEAST), 'are nearly flat somewhere')):
-        if bad.any():
-            e = np.where(bad, least, np.inf).argmin()
-            yield (f'{bad.sum()} of {len(bad)} elements {what}: the worst is {place(mesh, e)}, whose Jacobian falls to '
-                   f'{least[e]:.3g} of its mean, must be at least {LEAST:g}; move its nodes')
+    bad = least <= 0
+    if bad.any():
+        e = least.argmin()
+        yield (f'{bad.sum()} of {len(bad)} elements are inverted or have no volume: the worst is {place(mesh, e)}, '
+               f'{_turned(mesh, e)}')
+    bad = (least > 0) & (least < LEAST)
+    if bad.any():
+        e = np.where(bad, least, np.inf).argmin()
+        yield (f'{bad.sum()} of {len(bad)} elements are nearly flat somewhere: the worst is {place(mesh, e)}, where volume (the '
+               f'Jacobian) falls to {least[e]:.3g} of its mean in the element, must be at least {LEAST:g}; move its nodes apart')
+
+
+def _turned(mesh, e):
+    part = hexahedron.inside_out(mesh.nodes, mesh.elements[e])
+    if part > 1 - 1e-9:
+        return ('all of which is inside out: its nodes are numbered like those of its mirror image, or two of its sides are '
+                'crossed; spl-mesh convert renumbers elements that are mirrored')
+    if part > 1e-9:
+        return f'{max(100 * part, 0.1):.2g} % of whose volume is inside out: move the nodes that lie beyond the opposite side'
+    return 'which is flat somewhere, as its nodes lie in a plane, on a line or at one place there: move them apart'
 
 
 def _twice(mesh):

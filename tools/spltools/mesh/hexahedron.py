@@ -104,11 +104,19 @@ def jacobians(nodes, elements, places, most=1024):
 
 def quadrature(nodes, elements):
     """Of each element its volume [m3], exact, as determinants are of degree 5 in each coordinate and the quadrature is right to
-    degree 7; and the least determinant at the points of the solver in parts of their mean."""
+    degree 7; and the least determinant at the points of the solver in parts of the mean of their absolute values: those of an
+    element that is partly inside out may sum to nothing."""
     points, weight = at_points(GLL), np.prod(at_points(GLL_WEIGHTS), axis=1)
-    found = [(weight @ j, j.min(axis=0)) for j in jacobians(nodes, elements, points)]
-    volume, least = (np.concatenate(part) for part in zip(*found))
-    return volume, least / np.maximum(np.abs(volume) / 8, np.finfo(float).tiny)
+    found = [(weight @ j, j.min(axis=0), weight @ np.abs(j)) for j in jacobians(nodes, elements, points)]
+    volume, least, size = (np.concatenate(part) for part in zip(*found))
+    return volume, least / np.maximum(size / 8, np.finfo(float).tiny)
+
+
+def inside_out(nodes, element):
+    """Part of the volume of one element that is inside out, 0 .. 1; none of an element without volume."""
+    weight = np.prod(at_points(GLL_WEIGHTS), axis=1)
+    j = next(jacobians(nodes, element[None], at_points(GLL)))[:, 0]
+    return float(weight @ np.maximum(-j, 0)) / max(float(weight @ np.abs(j)), np.finfo(float).tiny)
 
 
 def scaled_jacobian(nodes, elements):

@@ -82,16 +82,55 @@ def clip_of(arrays, percentile):
 
 
 def prefixed(units, clip):
-    """(factor, unit text): the unit with the prefix that makes the clip a number from 1 to 1000."""
-    text = {'m s-1': 'm/s'}.get(units, units)
-    for size, letter in PREFIX:
-        if clip >= 0.9995 * size:
-            return 1.0 / size, letter + text
-    return 1e15, 'f' + text
+    """(factor, unit text): the unit with the prefix that makes the clip a number from 1 to 1000; a power of ten before units that
+    have none, as strain a second."""
+    text = {'m s-1': 'm/s', 'm s-2': 'm/s²', 's-1': '1/s'}.get(units, units)
+    size, letter = next(((size, letter) for size, letter in PREFIX if clip >= 0.9995 * size), (1e-15, 'f'))
+    if text not in ('', '1', '1/s'):
+        return 1.0 / size, letter + text
+    if size == 1:
+        return 1.0, '' if text == '1' else text
+    power = f'{round(np.log10(size))}'.translate(str.maketrans('0123456789-', '⁰¹²³⁴⁵⁶⁷⁸⁹⁻'))
+    return 1.0 / size, f'10{power}' + text[1:]
+
+
+def bracketed(quantity, unit):
+    """Label of an axis or bar: quantity [unit]; what has no unit gets no brackets."""
+    return f'{quantity} [{unit}]' if unit else quantity
 
 
 def amplitude_label(component, unit, power):
-    return f'{QUANTITY[component]} [{unit}]' + (f' × {gain_words(power, "(t / 1 s)")}' if power else '')
+    return bracketed(QUANTITY[component], unit) + (f' × {gain_words(power, "(t / 1 s)")}' if power else '')
+
+
+def quantity(variable, meaning=''):
+    """Words for a variable of snapshots, pictures and maps: its component, else the beginning of what the file says it is."""
+    return QUANTITY.get(variable.split('_')[0]) or meaning.split(' at ')[0].split(' in ')[0] or variable
+
+
+# --- maps ------------------------------------------------------------------------------------------------------------
+
+def side_of_y(attributes):
+    """To which side of +x y points, seen from above, 'left' or 'right', as the attributes {name: value} of a file tell: the rule of
+    its navigation first, which knows where its y comes from; '' where nothing tells."""
+    side = attributes.get('navigation_y', '')
+    if side in ('left', 'right'):
+        return side
+    if 'mesh_z' in attributes:
+        return {'up': 'left', 'down': 'right'}.get(attributes['mesh_z'], '')
+    return 'right' if 'y 90 degrees further' in str(attributes.get('axes', '')) else ''
+
+
+def lay_map(ax, attributes, wanted=''):
+    """Turns a map of x (right) and y such that it is seen from above, or as `wanted`: y 'up' or 'down' the page. Returns words that
+    say from where it is seen."""
+    side = side_of_y(attributes)
+    down = wanted == 'down' or not wanted and side == 'right'
+    if down:
+        ax.invert_yaxis()
+    if not side:
+        return 'x and y as the survey has them'
+    return 'x and y of the model, seen from ' + ('above' if down == (side == 'right') else 'below')
 
 
 def gain_words(power, t='t'):
@@ -177,7 +216,8 @@ def draw_gather(ax, g, clip, power=0.0, axis='offset', colour='grey', wiggles=Fa
     ax.set_ylabel('time [s]')
     if title:
         few = f', one in {-(-g.nrec // TRACES_MOST)} of {g.nrec:,} traces' if g.nrec > TRACES_MOST else ''
-        ax.set_title(f'shot record {g.record}   source x {g.sx:,.1f} m, z {g.sz:.1f} m{few}')
+        ax.set_title(f'shot record {g.record}   source x {g.sx:,.1f} m' + (f', y {g.sy:,.1f} m' if g.three_d else '')
+                     + f', z {g.sz:.1f} m{few}')
     return image
 
 
@@ -283,6 +323,15 @@ def model_label(model, name):
 
 
 # --- spectra and wavefields ------------------------------------------------------------------------------------------
+
+def tapered(traces, part):
+    """Traces whose last `part`, 0 .. 1, goes to 0 by half a cosine: waves that the end of the record cuts off would else be a step,
+    whose spectrum falls by 1/f alone and hides what is weaker."""
+    n = int(round(part * traces.shape[-1]))
+    weight = np.ones(traces.shape[-1])
+    weight[len(weight) - n:] = 0.5 * (1 + np.cos(np.pi * np.arange(1, n + 1) / n)) if n else 1
+    return traces * weight
+
 
 def spectrum(traces, dt):
     """(f [Hz], amplitude (nrec, nf)) of traces (nrec, nt): |integral of the trace times exp(-i 2 pi f t) dt|, unit times s."""

@@ -77,6 +77,8 @@ def parse(words):
                    help='interval of a one-column wavelet [s]')
     q.add_argument('--fmax', type=cli.number(0, unit='Hz', above=True), metavar='F',
                    help='end of the axis [Hz] (default: at -60 dB)')
+    q.add_argument('--taper', type=cli.number(0, 50, '%'), default=5.0, metavar='PERCENT', help='end of each trace of a file of '
+                   'gathers that goes to 0 by half a cosine, so that waves cut off at tmax are no step (default 5; 0: none)')
     q = figure('snapshots', snapshots, 'wavefields: a movie (.mp4, .gif) or a strip of frames (.png, .pdf)')
     q.add_argument('file', help='NetCDF file with a variable (time, z, x)')
     q.add_argument('--variable', help='default: the first with such dimensions')
@@ -274,10 +276,11 @@ def spectrum(a):
         ax.plot(f, figures.decibel(one, peak), color='0.85', linewidth=0.4)
     ax.plot(f, level, color='#0b3c5d', linewidth=1.6, label='root mean square' if len(each) > 1 else 'amplitude')
     factor, text = figures.prefixed(unit, peak)
+    text += '/Hz' if text else '1/Hz'
     at = f[np.argmax(mean)]
-    ax.axvline(at, color=figures.SOURCE, linewidth=0.8, linestyle='--', label=f'peak at {at:.3g} Hz: {peak * factor:.3g} {text}/Hz')
+    ax.axvline(at, color=figures.SOURCE, linewidth=0.8, linestyle='--', label=f'peak at {at:.3g} Hz: {peak * factor:.3g} {text}')
     ax.set(xlim=(0, a.fmax or figures.band(f, level)), ylim=(-60, 10), xlabel='frequency [Hz]',
-           ylabel=f'amplitude [dB, 0 = {peak * factor:.3g} {text}/Hz]', title=title)
+           ylabel=f'amplitude [dB, 0 dB = {peak * factor:.3g} {text}]', title=title)
     ax.grid(color='0.9', linewidth=0.6)
     ax.legend(loc='lower left')
     put(figure, a)
@@ -298,8 +301,9 @@ def gather_spectrum(a):
     traces = np.concatenate(kept)
     if not len(traces):
         cli.fail(f'{a.file} has no channel among {a.channels} in {title}')
-    f, each = figures.spectrum(traces, file.dt)
-    return f'{figures.QUANTITY[g.component]}, {title}, {cli.counted(len(traces), "trace")}', g.units, f, each
+    f, each = figures.spectrum(figures.tapered(traces, a.taper / 100), file.dt)
+    end = f'\nlast {a.taper / 100 * file.nt * file.dt:.3g} s ({a.taper:g} %) of the record tapered' if a.taper else ''
+    return f'{figures.QUANTITY[g.component]}, {title}, {cli.counted(len(traces), "trace")}{end}', g.units, f, each
 
 
 def list_of(text):
@@ -372,7 +376,7 @@ def snapshots(a):
     m = read_model(a.model, ['vp']) if a.model else None
     level = figures.clip_of([fields], a.clip)
     factor, text = figures.prefixed(unit, level)
-    label = f'{name} [{text}], {figures.clip_note(level, factor, text, a.clip, 0)}'
+    label = f'{figures.bracketed(figures.quantity(name), text)}, {figures.clip_note(level, factor, text, a.clip, 0)}'
     if os.path.splitext(a.output)[1].lower() in MOVIES:
         movie(a, fields, time, x, z, level, factor, label, m)
     else:
@@ -391,6 +395,7 @@ def read_snapshots(a):
                      + ('; planes and maps of a 3D shot are drawn by spl-plot map' if 'y' in ds.dimensions else ''))
         v = ds[name]
         fields = np.ma.filled(v[0] if v.ndim == 4 else v[:], np.nan)
+        a.head = f'record {ds.record}' if 'record' in ds.ncattrs() else ''
         t, z, x = v.dimensions[-3:]
         if not fields.shape[0]:
             cli.fail(f'{a.file}: {name} has no frames')
@@ -417,6 +422,7 @@ def strip(a, fields, time, x, z, level, factor, label, m):
     for ax in axes[:, 0]:
         ax.set_ylabel('depth [m]')
     bar_of(figure, image, axes, label, factor, level)
+    figures.head(figure, '', a.head, a.file)
     put(figure, a)
 
 
@@ -442,6 +448,7 @@ def movie(a, fields, time, x, z, level, factor, label, m):
     image = figures.draw_frame(ax, fields[0], x, z, level, m)
     ax.set(xlabel='x [m]', ylabel='depth [m]')
     bar_of(figure, image, ax, label, factor, level)
+    figures.head(figure, '', a.head, a.file)
     dpi = min(a.dpi, 100)
     with cli.new_file(a.output, a.overwrite) as name:
         writer = animation.PillowWriter(fps=a.fps) if ending == '.gif' else animation.FFMpegWriter(fps=a.fps)

@@ -24,6 +24,8 @@ def add_figures(figure):
     q.add_argument('--variable', help='default: pgv_horizontal, or the first film')
     q.add_argument('--time', type=cli.number(-1e6, 1e6, 's'), help='which picture of a film (default: the strongest)')
     q.add_argument('--gathers', metavar='FILE', help='file of gathers: draw the stations of the shot')
+    q.add_argument('--y', choices=('up', 'down'), default='', help='how y runs on the page of a map of x and y (default: as seen '
+                   'from above, by the axes that the file tells)')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
 
 
@@ -46,25 +48,28 @@ def stations(a):
             cli.fail(f'shot {gathers[0].record} has none of the channels {a.channels}; it has '
                      f'{gathers[0].channel.min()} .. {gathers[0].channel.max()}')
     keep = keep[:: -(-len(keep) // MOST_STATIONS)]
-    level = max(float(np.abs(g.traces[keep]).max()) for g in gathers) or 1.0
-    factor, unit = figures.prefixed(gathers[0].units, level)
+    level = {}                                     # what has the same unit is drawn on one scale
+    for g in gathers:
+        level[g.units] = max(level.get(g.units, 0.0), float(np.abs(g.traces[keep]).max()))
+    level = {unit: largest or 1.0 for unit, largest in level.items()}
     figure, axes = plt.subplots(1, len(names), figsize=(4.5 * len(names) + 1, 1.5 + 0.45 * max(4, len(keep))), sharex=True,
                                 sharey=True, constrained_layout=True, squeeze=False)
     others = other_run(a, gathers, names, keep) if a.other else [None] * len(names)
     for ax, g, other in zip(axes[0], gathers, others):
         for n, r in enumerate(keep):
-            ax.plot(g.time, n - 0.9 * g.traces[r] / level, 'k', lw=0.7)
+            ax.plot(g.time, n - 0.9 * g.traces[r] / level[g.units], 'k', lw=0.7)
             if other is not None:
-                ax.plot(other.time, n - 0.9 * other.traces[r] / level, 'r--', lw=0.7)
+                ax.plot(other.time, n - 0.9 * other.traces[r] / level[g.units], 'r--', lw=0.7)
         ax.set(xlabel='time [s]', xlim=(g.time[0], g.time[-1]))
-    for ax, name in zip(axes[0], names):
-        ax.set_title(name)
+    for ax, name, g in zip(axes[0], names, gathers):
+        factor, unit = figures.prefixed(g.units, level[g.units])
+        ax.set_title(f'{figures.QUANTITY[name]}\na line apart is {level[g.units] * factor / 0.9:.3g} {unit}')
     g = gathers[0]
     far = np.hypot(g.rx - g.sx, g.ry - g.sy) / 1000
     axes[0, 0].set_yticks(range(len(keep)), [f'{g.channel[r]}: {far[r]:.2f} km' for r in keep])
     axes[0, 0].set_ylim(len(keep) - 0.3, -0.9)
-    axes[0, 0].set_ylabel('channel: distance')
-    figure.suptitle(f'shot {gathers[0].record}; a line apart is {level * factor / 0.9:.3g} {unit}', fontsize=10)
+    axes[0, 0].set_ylabel('channel: horizontal distance from the source')
+    figures.head(figure, '', f'record {g.record}', a.file)
     put(figure, a)
 
 
@@ -104,6 +109,7 @@ def map_(a):
             i = np.nanmax(np.abs(field).reshape(len(field), -1), 1).argmax() if a.time is None else np.abs(times - a.time).argmin()
             field, meaning = field[i], f'{meaning}, t = {times[i]:.3f} s'
         record = int(ds.record)
+        attributes = {n: ds.getncattr(n) for n in ('axes', 'mesh_z') if n in ds.ncattrs()}
     if np.isnan(field).all():
         cli.fail(f'{name} of {a.file} has no point in the mesh: nothing to draw')
     level = figures.clip_of([field[~np.isnan(field)]], a.clip)
@@ -118,12 +124,15 @@ def map_(a):
         from spltools.gathers.gathers import Gathers
         file = Gathers(a.gathers)
         g = file.gather(file.chosen(str(record))[0][0], file.components[0])
+        attributes.update({n: file.text(n) for n in ('navigation_y',) if file.text(n)})
         place = {'x': g.rx, 'y': g.ry, 'z': g.rz}
         ax.plot(place[right], place[down], 'v', ms=6, mfc='none', mec='b', label='stations')
-    ax.set(xlabel=f'{right} [m]', ylabel='depth [m]' if down == 'z' else f'{down} [m]', aspect='equal',
-           title=f'shot {record}: {meaning}')
+    ax.set(xlabel=f'{right} [m]', ylabel='depth [m]' if down == 'z' else f'{down} [m]', aspect='equal')
     if down == 'z':
         ax.invert_yaxis()
+    seen = '' if down == 'z' else '\n' + figures.lay_map(ax, attributes, a.y)
+    ax.set_title(f'shot record {record}: {meaning}{seen}', wrap=True)
     ax.legend(loc='upper right', fontsize=8)
-    figure.colorbar(image, ax=ax, label=f'{name} [{unit}]', shrink=0.8)
+    figure.colorbar(image, ax=ax, label=f'{figures.bracketed(figures.quantity(name, meaning), unit)}, '
+                    f'{figures.clip_note(level, factor, unit, a.clip, 0)}', shrink=0.8, extend='both' if signed else 'max')
     put(figure, a)

@@ -7,7 +7,7 @@ from PIL import Image
 
 from spltools import cli
 from spltools.gathers.gathers import DONE, PARKED
-from spltools.plot.figures import decibel, matplotlib, plt, prefixed
+from spltools.plot.figures import decibel, lay_map, matplotlib, plt, prefixed
 from spltools.report import coverage, quality
 
 COLOURS = {DONE: '#0b6e4f', PARKED: '#c8102e', 0: '#9a9a9a'}
@@ -76,6 +76,7 @@ def map_of(c):
                color=RECEIVER, linewidths=0, label=f'{c.positions:,} receiver positions', rasterized=True)
     draw_sources(ax, c.source[:, 0], c.source[:, across], c)
     ax.set(xlabel='x [m]', ylabel='depth [m]' if flat else 'y [m]')
+    seen = lay_map(ax, c.attributes) if not flat else ''
     if flat:
         ax.invert_yaxis()
     elif c.three_d:
@@ -83,7 +84,7 @@ def map_of(c):
     ax.legend(loc='lower right', bbox_to_anchor=(1, 1), ncols=4, fontsize=7, frameon=False, markerscale=1.5)
     thin = f' One in {-(-c.positions // len(c.receiver))} receivers is drawn.' if c.positions > len(c.receiver) else ''
     what = 'The line from the side: all positions have the same y.' if flat else \
-        'Seen from above; 2D modelling takes x alone, y as recorded.' if not c.three_d else 'Seen from above.'
+        f'{seen[0].upper()}{seen[1:]}' + ('; 2D modelling takes x alone.' if not c.three_d else '.')
     return Chart('map', 'Map of shots and receivers', figure, what + thin + (' ' + c.note if c.note else ''))
 
 
@@ -124,7 +125,9 @@ def fold_map(c):
     figure.colorbar(image, ax=ax, label='fold', shrink=0.9)
     ax.set(xlabel='midpoint x [m]', ylabel='midpoint y [m]')
     ax.set_aspect('equal', adjustable='datalim')
-    return Chart('fold', 'Fold', figure, f'Traces of shots done, a bin of {x[1] - x[0]:g} m by {y[1] - y[0]:g} m.' + thinned(c))
+    seen = lay_map(ax, c.attributes)
+    return Chart('fold', 'Fold', figure, f'Traces of shots done, a bin of {x[1] - x[0]:g} m by {y[1] - y[0]:g} m; {seen}.'
+                 + thinned(c))
 
 
 def offsets(c):

@@ -15,7 +15,8 @@ NICE = np.array([1.0, 1.25, 2.0, 2.5, 5.0, 6.25, 10.0])
 class Coverage:
     """source (shots, 3) and status (shots) of the shots that are known, record (shots); receiver (n, 3), thinned; of midpoints
     (n): x, y, offset (signed in 2D), azimuth [degrees], shot, planned (shot not done), each counting for `weight` traces.
-    three_d; interval: the distance of neighbouring receivers [m], 0 where they have no usual one; note: what is missing."""
+    three_d; attributes: of the file; interval: the distance of neighbouring receivers [m], 0 where they have no
+    usual one; note: what is missing."""
 
 
 def planned(path):
@@ -35,6 +36,7 @@ def look(file, map_shots, note=''):
     known = [i for i in range(file.nshots) if status[i] == DONE or int(file.record[i]) in map_shots]
     spreads = [spread_of(file, i, status[i], map_shots) for i in known]
     c.record, c.status, c.three_d, c.note = file.record[known], status[known], file.three_d, note
+    c.attributes = file.attributes
     c.source = np.array([s[0] for s in spreads]).reshape(-1, 3)
     counts = np.array([len(s[1][0]) for s in spreads], int)
     every = max(1, -(-int(counts.sum()) // TRACES_MOST))
