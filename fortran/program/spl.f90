@@ -2,7 +2,8 @@
 module spl_m
   use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail, FailFromC
-  use host_c, only: host_alarm, host_keep_memory, host_outlive_readers, host_stack, host_standard_files, posix_exit
+  use host_c, only: host_alarm, host_catch_signals, host_keep_memory, host_outlive_readers, host_signals_end, host_stack, &
+                    host_standard_files, posix_exit
   use peers_m, only: PeersAwait, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
@@ -30,6 +31,7 @@ module spl_m
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   real(dp), parameter :: ENDING = 10.0_dp     !< seconds that MPI_Finalize has where one that dies in it would keep all others
   real(dp), parameter :: PARTING = 10.0_dp    !< seconds that rank 0 leaves the others to end where nobody else ends them
+  integer, parameter :: STOPPED = 3           !< exit status: run again to resume
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
 contains
@@ -51,8 +53,10 @@ contains
     call host_keep_memory()
     stack = host_stack()
     if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
+    if (AsksRun(DeckCommandLine())) call host_catch_signals()
     call RolesMeet()
     call RolesStart(role)
+    if (role%master) call host_signals_end(STOPPED)
     action = QUIT
     exit_status = 0
     broken = .false.
@@ -136,6 +140,13 @@ contains
     if (asks) asks = args(i) == 'status'
     if (asks) asks = .not. RolesLaunched()
   end function AsksStatus
+
+  !> True of a command line that asks for a run: signals end no run as they end other programs.
+  logical function AsksRun(args) result(asks)
+    character(*), intent(in) :: args(:)
+    asks = size(args) > 0
+    if (asks) asks = args(1) == 'run' .or. (index(args(1), '=') > 0 .and. index(args(1), '-') /= 1)
+  end function AsksRun
 
   !> This rank ends within so many seconds, whoever dies meanwhile.
   subroutine EndBy(seconds, exit_status)

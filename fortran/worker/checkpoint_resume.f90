@@ -75,7 +75,8 @@ contains
     if (Grouped(checkpointer)) call checkpointer%group%largest(any_found, error)
     found = any_found(1) > 0
     if (why == '' .and. found .and. .not. any(there)) &
-      why = Lacks(checkpointer)//": there is neither '"//Path(checkpointer, record, 0)//"' nor '"//Path(checkpointer, record, 1)//"'"
+      why = Lacks(checkpointer)//": there is neither '"//Path(checkpointer, record, 0)//"' nor '"// &
+            Path(checkpointer, record, 1)//"'"
   end subroutine LookForStates
 
   !> The beginning of a sentence on a state whose part of this rank is missing.
