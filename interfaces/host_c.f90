@@ -4,7 +4,7 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signal, host_terms, host_terminator, host_folder, host_program
+  public :: host_catch_signals, host_signals_end, host_signal, host_terms, host_terminator, host_folder, host_program
   public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
   public :: host_standard_files, host_outlive_readers, host_print, host_stack
 
@@ -75,6 +75,14 @@ module host_c
     subroutine host_catch_signals() bind(c)
       implicit none
     end subroutine host_catch_signals
+
+    !> From now on such a signal that is caught, or one that came before, ends the process at once with a sentence and this status;
+    !> 0: not any more.
+    subroutine host_signals_end(status) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: status
+    end subroutine host_signals_end
 
     !> Standard input, output and error that are closed become /dev/null: else the next files opened, or what MPI talks through,
     !> would have their numbers and get what is printed.

@@ -15,7 +15,16 @@
 #include "err.h"
 #include "iface.h"
 
-static volatile sig_atomic_t caught, terms, terminator;
+static volatile sig_atomic_t caught, terms, terminator, ends;
+
+/* Called by a signal, so by calls alone that may be made there. */
+static void end_early(void) {
+    static const char words[] = ": stopped before the first shot was dealt; run the same command again to continue\n";
+    const char *name = caught == SIGTERM ? "SIGTERM" : caught == SIGINT ? "SIGINT" : "SIGUSR1";
+    if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, words, sizeof words - 1) < 0)
+        _exit(ends); /* nobody listens */
+    _exit(ends);
+}
 
 static void remember(int signal_number, siginfo_t *info, void *context) {
     (void)context;
@@ -26,6 +35,14 @@ static void remember(int signal_number, siginfo_t *info, void *context) {
         terminator = 2;
     else if (signal_number == SIGTERM && !terminator)
         terminator = 1;
+    if (ends)
+        end_early();
+}
+
+void host_signals_end(int status) {
+    ends = status;
+    if (status && caught)
+        end_early();
 }
 
 void host_catch_signals(void) {

@@ -17,10 +17,12 @@
 #include "iface.h"
 #include "process.h"
 
-int process_started(long pid, unsigned long long *ticks) {
+/* As process_started; `state`: the letter of the kernel (man 5 proc). */
+static int look_at(long pid, unsigned long long *ticks, char *state) {
     enum { EXITING = 0x4, SIGNALED = 0x400 };
-    char path[64], line[1024], state;
+    char path[64], line[1024];
     unsigned flags;
+    *state = '?';
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -33,27 +35,38 @@ int process_started(long pid, unsigned long long *ticks) {
     line[got] = 0;
     char *rest = strrchr(line, ')');
     if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                        &state, &flags, ticks) != 3)
+                        state, &flags, ticks) != 3)
         return -1;
-    return state != 'Z' && state != 'X' && !(flags & (EXITING | SIGNALED));
+    return *state != 'Z' && *state != 'X' && !(flags & (EXITING | SIGNALED));
+}
+
+int process_started(long pid, unsigned long long *ticks) {
+    char state;
+    return look_at(pid, ticks, &state);
 }
 
 /* --- those that the same launcher has started ---------------------------------------- */
 
 enum { PATH = 64 };
 static const double look_every = 0.05; /* seconds: ranks of a machine start within a tenth of a second */
+static const double still_most = 60;   /* seconds that one may be stopped while this one runs */
+static const double still_at_end = 5;  /* the same when the job ends */
+static const double pause_most = 1; /* seconds between two looks; all of it that is longer this one was stopped, too */
 
 struct sibling {
     long pid;
     unsigned long long ticks; /* its start */
     double ended;             /* since when it has been seen to be gone [s], 0 = it lives */
+    double still;             /* seconds that it has been seen to be stopped, as by SIGSTOP */
 };
 
 static struct { /* of the thread that watches; there is one at a time */
     struct sibling *all;
     size_t n;
-    int here;     /* ranks of this job that the launcher has on this machine now, this one too */
-    double fewer; /* since when these are fewer than it should have [s], 0 = they are not */
+    int here;      /* ranks of this job that the launcher has on this machine now, this one too */
+    double fewer;  /* since when these are fewer than it should have [s], 0 = they are not */
+    double looked; /* the latest look at them [s] */
+    int stopped;   /* of them are stopped now */
 } known;
 
 static pthread_mutex_t one_watcher = PTHREAD_MUTEX_INITIALIZER;
@@ -101,7 +114,7 @@ static void meet(long pid) {
     if (!more)
         return; /* one less is watched */
     known.all = more;
-    known.all[known.n++] = (struct sibling){pid, ticks, 0};
+    known.all[known.n++] = (struct sibling){pid, ticks, 0, 0};
 }
 
 /* The kernel lists the children of each thread of the launcher. Where it does not, or hides them, nobody is watched. */
@@ -122,16 +135,21 @@ static void look_around(void) {
     globfree(&lists);
 }
 
-/* True if a launcher of Open MPI that leaves a job alone when a rank dies (--enable-recovery) has lacked ranks here for
- * so long that it cannot still be starting them: one was gone before it was seen. What stands between it and a rank, as
- * a shell does, has the name of the job too: children of that are not counted. */
+/* A launcher of Open MPI that leaves a job alone when a rank dies (--enable-recovery). */
+static int lets_others_live(void) {
+    const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
+    return recovery && !strcmp(recovery, "1") && getenv("PMIX_NAMESPACE");
+}
+
+/* True if a launcher that lets others live has lacked ranks here for so long that it cannot still be starting them: one
+ * was gone before it was seen. What stands between it and a rank, as a shell does, has the name of the job too:
+ * children of that are not counted. */
 static int lacks_ranks(void) {
-    const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *recovery = getenv("OMPI_MCA_orte_enable_recovery");
+    const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     double now = host_seconds();
     long should = 0;
     count_read(word ? word : "", 1, INT_MAX, NULL, &should);
-    if (!recovery || strcmp(recovery, "1") || !getenv("PMIX_NAMESPACE") || !known.here || known.here >= should ||
-        same_job(getppid()))
+    if (!lets_others_live() || !known.here || known.here >= should || same_job(getppid()))
         known.fewer = 0;
     else if (!known.fewer)
         known.fewer = now;
@@ -140,11 +158,18 @@ static int lacks_ranks(void) {
 
 /* The number of one that has been gone for longer than the patience, 0 if there is none. */
 static long long_gone(void) {
-    double now = host_seconds();
+    double now = host_seconds(), since = now - known.looked;
+    since = since < pause_most ? since : pause_most;
+    known.looked = now;
+    known.stopped = 0;
     for (size_t i = 0; i < known.n; i++) {
         struct sibling *s = &known.all[i];
         unsigned long long ticks = s->ticks;
-        int lives = process_started(s->pid, &ticks);
+        char state;
+        int lives = look_at(s->pid, &ticks, &state);
+        int stopped = lives == 1 && ticks == s->ticks && state == 'T';
+        known.stopped += stopped;
+        s->still = stopped ? s->still + since : 0;
         if (lives == 0 || (lives == 1 && ticks != s->ticks))
             s->ended = s->ended > 0 ? s->ended : now;
         if (s->ended > 0 && now - s->ended >= patience)
@@ -153,23 +178,42 @@ static long long_gone(void) {
     return 0;
 }
 
+/* Kills those that were stopped for so many seconds: they hear no alarm, the others end, and their launcher would wait
+ * for them for ever. */
+static void end_still(double most, const char *when) {
+    char words[200];
+    for (size_t i = 0; i < known.n && lets_others_live(); i++) {
+        struct sibling *s = &known.all[i];
+        if (s->still < most || kill((pid_t)s->pid, SIGKILL))
+            continue;
+        s->still = 0;
+        snprintf(words, sizeof words,
+                 "warning: process %ld, a rank on this machine, was stopped for %.0f s %s: it is killed\n", s->pid,
+                 most, when);
+        if (write(STDERR_FILENO, words, strlen(words)) < 0)
+            return; /* nobody listens */
+    }
+}
+
 static void *watch(void *begun) {
-    char words[200], who[32] = "";
+    char words[300], who[32] = "";
     long gone = 0;
     pthread_mutex_lock(&one_watcher);
     known.fewer = 0;
+    known.looked = host_seconds();
     while (!gone && turn == (int)(long)begun) {
         look_around();
         gone = long_gone();
         if (gone)
             snprintf(who, sizeof who, "process %ld, ", gone);
         gone = gone || lacks_ranks();
+        end_still(still_most, "while the ranks found each other");
         host_nap(look_every);
     }
     snprintf(words, sizeof words,
              "error: %sa rank on this machine%s has ended before the ranks had found each other; run the same command "
-             "again",
-             who, *who ? "," : "");
+             "again%s",
+             who, *who ? "," : "", lets_others_live() ? "; mpirun --enable-recovery says 0 all the same" : "");
     pthread_mutex_lock(&verdict);
     if (gone && turn == (int)(long)begun)
         host_alarm(1, end_status, words);
@@ -178,9 +222,17 @@ static void *watch(void *begun) {
     return NULL;
 }
 
-void siblings_watch(double seconds, int status) {
+static void begin(void *(*routine)(void *), void *argument) {
     sigset_t all, before;
     pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own thread */
+    if (!pthread_create(&thread, NULL, routine, argument))
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void siblings_watch(double seconds, int status) {
     pthread_mutex_lock(&verdict);
     long begun = ++turn;
     pthread_mutex_unlock(&verdict);
@@ -188,9 +240,32 @@ void siblings_watch(double seconds, int status) {
         return;
     patience = seconds;
     end_status = status;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own thread */
-    if (!pthread_create(&thread, NULL, watch, (void *)begun))
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    begin(watch, (void *)begun);
+}
+
+/* Until none is stopped, or, `always`, until this process ends. */
+static void part(int always) {
+    pthread_mutex_lock(&one_watcher);
+    known.looked = host_seconds();
+    do {
+        host_nap(look_every);
+        look_around();
+        long_gone();
+        end_still(still_at_end, "as the job ended");
+    } while (always || known.stopped);
+    pthread_mutex_unlock(&one_watcher);
+}
+
+static void *part_always(void *nothing) {
+    part(1);
+    return nothing;
+}
+
+void siblings_part(int wait) {
+    if (!lets_others_live())
+        return;
+    if (wait)
+        part(0);
+    else
+        begin(part_always, NULL);
 }

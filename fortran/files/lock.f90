@@ -6,7 +6,7 @@
 !> that hung) finds its lock gone before it writes again.
 module lock_m
   use error_m, only: error_t, Fail, FailFromC
-  use host_c, only: host_nap, host_seconds
+  use host_c, only: host_nap, host_seconds, host_signals_end
   use iso_c_binding, only: c_associated, c_char, c_int, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp
   use lock_c, only: lock_age, lock_alive, lock_break, lock_keep, lock_lost, lock_read, lock_release, lock_sweep, lock_tell, &
@@ -20,6 +20,7 @@ module lock_m
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
   real(dp), parameter :: DYING = 3.0_dp       !< seconds a living owner on this machine has to end: a job being killed takes a while
+  integer, parameter :: STOPPED = 3           !< exit status where a signal comes while another's lock is watched
   integer, parameter :: most = 700            !< characters of a lock
 
   !> The content of a lock, for a reader.
@@ -80,7 +81,8 @@ contains
     if (allocated(error)) call LockRelease(lock)
   end subroutine LockTake
 
-  !> Watches a lock until its owner is known to live or to be gone; text empty: it was released.
+  !> Watches a lock until its owner is known to live or to be gone; text empty: it was released. Signals end that as they end what
+  !> comes before the lock.
   subroutine Watch(path, what, silence_most, text, gone)
     character(*), intent(in) :: path, what
     real(dp), intent(in) :: silence_most
@@ -96,16 +98,18 @@ contains
                                                   '): looking for '//Str(silence_most)//' s whether that run lives')
     wait = merge(silence_most, DYING, alive < 0)
     spent = 0
+    call host_signals_end(STOPPED)
     do
       text = LockText(path)
       alive = lock_alive(CString(text))
       gone = text == '' .or. alive == 0
       spent = host_seconds() - start
       if (gone .or. spent > wait) exit
-      if (alive < 0 .and. text /= first) return                 ! the count moved, or somebody else has it now
+      if (alive < 0 .and. text /= first) exit                   ! the count moved, or somebody else has it now
       call host_nap(min(0.1_dp, 0.1_dp*wait))
     end do
-    gone = gone .or. alive < 0
+    call host_signals_end(0)
+    if (spent > wait) gone = gone .or. alive < 0
   end subroutine Watch
 
   !> Reads the lock at `path`. Where its owner is no process of this machine that takes until its count moves, two beats at

@@ -7,7 +7,7 @@ module run_m
   use scheduler_m, only: FOREVER
   use deadline_m, only: DeadlineFind
   use files_m, only: FileExists, FileSpace
-  use host_c, only: host_catch_signals, host_seconds
+  use host_c, only: host_seconds, host_signals_end
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo, LogLines, LogWarn
@@ -67,7 +67,6 @@ contains
     end if
     if (broken .or. exit_status /= 0) return
     if (role%master) call Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
-    if (exit_status == 0) call host_catch_signals()
     options%shots_per_gpu = job%shots_per_gpu
     options%gpu_memory = 1.0e9_dp*job%gpu_memory
     options%retire = job%on_gpu_error == 'retire'
@@ -107,6 +106,7 @@ contains
     end if
     if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
     if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
+    call host_signals_end(0)                  ! from here on the master sees to them: there are files to be closed
     if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
                                                BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks), &
                                                survey%keymap)

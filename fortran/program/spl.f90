@@ -2,11 +2,12 @@
 module spl_m
   use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail, FailFromC
-  use host_c, only: host_alarm, host_keep_memory, host_outlive_readers, host_stack, host_standard_files, posix_exit
-  use peers_m, only: PeersAwait, PeersPart
+  use host_c, only: host_alarm, host_catch_signals, host_keep_memory, host_outlive_readers, host_seconds, host_signals_end, &
+                    host_stack, host_standard_files, posix_exit
+  use peers_m, only: PeersAwait, PeersEnded, PeersLook, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
-  use log_m, only: LogError, LogPrint, LogPrinted, LogWarn
+  use log_m, only: LogError, LogInfo, LogPrint, LogPrinted, LogWarn
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
@@ -15,6 +16,7 @@ module spl_m
   use roles_m, only: role_t, RolesDevices, RolesLaunched, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use same_start_m, only: SameStart
+  use siblings_c, only: siblings_part
   use status_m, only: StatusPrint
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
@@ -30,6 +32,7 @@ module spl_m
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   real(dp), parameter :: ENDING = 10.0_dp     !< seconds that MPI_Finalize has where one that dies in it would keep all others
   real(dp), parameter :: PARTING = 10.0_dp    !< seconds that rank 0 leaves the others to end where nobody else ends them
+  integer, parameter :: STOPPED = 3           !< exit status: run again to resume
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
 contains
@@ -51,8 +54,10 @@ contains
     call host_keep_memory()
     stack = host_stack()
     if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
+    if (AsksRun(DeckCommandLine())) call host_catch_signals()
     call RolesMeet()
     call RolesStart(role)
+    if (role%master) call host_signals_end(STOPPED)
     action = QUIT
     exit_status = 0
     broken = .false.
@@ -91,12 +96,14 @@ contains
       exit_status = 1
       if (role%master) call LogError(error%message)
     end if
+    if (role%master .and. exit_status /= 0) call TellStatus(exit_status)
     if (.not. broken) call Barrier(role%world, COMING, role%peers, all_here)
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
     call EndBy(COMING, exit_status)
     call BroadcastInteger(role%world, exit_status)
     call EndBy(merge(ENDING, COMING, LetsOthersLive()), exit_status)
+    call siblings_part(0)
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
@@ -137,6 +144,13 @@ contains
     if (asks) asks = .not. RolesLaunched()
   end function AsksStatus
 
+  !> True of a command line that asks for a run: signals end no run as they end other programs.
+  logical function AsksRun(args) result(asks)
+    character(*), intent(in) :: args(:)
+    asks = size(args) > 0
+    if (asks) asks = args(1) == 'run' .or. (index(args(1), '=') > 0 .and. index(args(1), '-') /= 1)
+  end function AsksRun
+
   !> This rank ends within so many seconds, whoever dies meanwhile.
   subroutine EndBy(seconds, exit_status)
     real(dp), intent(in) :: seconds
@@ -152,10 +166,18 @@ contains
     LetsOthersLive = status == 0 .and. recovery == '1'
   end function LetsOthersLive
 
+  !> The launcher that lets others live does not hand on the exit status.
+  subroutine TellStatus(exit_status)
+    integer, intent(in) :: exit_status
+    if (LetsOthersLive()) call LogInfo('exit status '//Str(exit_status)// &
+                                       ', though mpirun --enable-recovery says 0 whatever happened: go by the journal, or status')
+  end subroutine TellStatus
+
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
   !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead. The one that lets others live would
-  !> wait, too, and nothing stops it: so rank 0 kills who is left on its machine.
+  !> wait, too, and nothing stops it: so rank 0 kills who is left on its machine. Where it is dead the others there kill who is
+  !> stopped, and does not even hear of that.
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
@@ -169,6 +191,9 @@ contains
       do i = 1, size(killed)
         call LogWarn('rank '//Str(killed(i))//' was still there '//Str(PARTING, 3)//' s after the end of the job: it is killed')
       end do
+    else
+      call PeersLook(role%peers, host_seconds())
+      if (PeersEnded(role%peers, [0])) call siblings_part(1)
     end if
     call posix_exit(exit_status)
   end subroutine Leave

@@ -13,7 +13,6 @@ submodule(checkpoint_m) checkpoint_resume
 
   real(dp), parameter :: LONGEST = 1.0e9_dp        !< no shot has been computed for longer [s]
   integer, parameter :: NONE = -1, MISSING = -2    !< no step has a whole state; the part of this rank is not there
-  character(*), parameter :: LACKS = 'its state lacks the part of a rank'
 
 contains
 
@@ -22,7 +21,7 @@ contains
     real(sp), pointer, contiguous :: state(:)
     character(:), allocatable :: why, fault
     logical :: there(0:1), found
-    integer :: turn
+    integer :: turn, step
     said = ''
     states = shot_states_t(since=host_seconds())
     if (Off(checkpointer)) return
@@ -40,10 +39,10 @@ contains
     if (fault /= '') why = fault(index(fault, ': ') + 2:)
     call Tell(checkpointer, why, error)
     do
-      call NewestOfAll(checkpointer, position, there, turn, error)
+      call NewestOfAll(checkpointer, position, there, turn, step, error)
       if (allocated(error)) return
       if (turn == NONE) exit
-      call ReadState(checkpointer, solver, record, turn, position, state, fault)
+      call ReadState(checkpointer, solver, record, turn, step, position, state, fault)
       call Tell(checkpointer, fault, error)
       if (allocated(error)) return
       if (fault == '') then
@@ -53,12 +52,11 @@ contains
       end if
       why = fault
     end do
-    if (why == '') why = LACKS
     said = 'shot '//Str(record)//' begins at the first step: '//why
   end procedure CheckpointerResume
 
   !> `there`: which of its two files this rank has; `found`: some rank of the group has one, or there is a state that another number
-  !> of ranks has made, which `why` tells.
+  !> of ranks has made. `why`: that it is so, or that this rank's part is missing where others have theirs.
   subroutine LookForStates(checkpointer, record, there, why, found, error)
     type(checkpointer_t), intent(inout) :: checkpointer
     integer, intent(in) :: record
@@ -76,7 +74,17 @@ contains
     any_found = merge(1, 0, any(there) .or. others > 0)
     if (Grouped(checkpointer)) call checkpointer%group%largest(any_found, error)
     found = any_found(1) > 0
+    if (why == '' .and. found .and. .not. any(there)) &
+      why = Lacks(checkpointer)//": there is neither '"//Path(checkpointer, record, 0)//"' nor '"// &
+            Path(checkpointer, record, 1)//"'"
   end subroutine LookForStates
+
+  !> The beginning of a sentence on a state whose part of this rank is missing.
+  pure function Lacks(checkpointer) result(text)
+    type(checkpointer_t), intent(in) :: checkpointer
+    character(:), allocatable :: text
+    text = 'its state lacks the part of rank '//Str(checkpointer%group%mine)//' of '//Str(Ranks(checkpointer))
+  end function Lacks
 
   pure function RanksText(n) result(text)
     integer, intent(in) :: n
@@ -87,15 +95,15 @@ contains
 
   !> The newest step of which each rank of the group may still have a state: `turn`, this rank's file of it, MISSING if it has none;
   !> NONE where there is no such step. No later state, and not this one, is looked at again.
-  subroutine NewestOfAll(checkpointer, position, there, turn, error)
+  subroutine NewestOfAll(checkpointer, position, there, turn, step, error)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(time_position_t), intent(in) :: position(0:1)
     logical, intent(inout) :: there(0:1)
-    integer, intent(out) :: turn
+    integer, intent(out) :: turn, step
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: oldest(1)
-    integer :: step
     turn = NONE
+    step = 0
     oldest = -maxval(merge(position%step, 0, there))
     if (Grouped(checkpointer)) call checkpointer%group%largest(oldest, error)
     step = Whole(-oldest(1))
@@ -173,18 +181,19 @@ contains
     if (to >= from) word = text(from:to)
   end function Value
 
-  !> Reads the numbers of a state; `fault`: why it cannot be used, '' = it can.
-  subroutine ReadState(checkpointer, solver, record, turn, position, state, fault)
+  !> Reads the numbers of the state of a step; `fault`: why it cannot be used, '' = it can.
+  subroutine ReadState(checkpointer, solver, record, turn, step, position, state, fault)
     type(checkpointer_t), intent(inout) :: checkpointer
     class(solver_t), intent(in) :: solver
-    integer, intent(in) :: record, turn
+    integer, intent(in) :: record, turn, step
     type(time_position_t), intent(in) :: position(0:1)
     real(sp), pointer, contiguous, intent(out) :: state(:)
     character(:), allocatable, intent(out) :: fault
     type(error_t), allocatable :: error
     nullify (state)
     fault = ''
-    if (turn == MISSING) fault = LACKS
+    if (turn == MISSING) fault = Lacks(checkpointer)//" after step "//Str(step)//": neither '"//Path(checkpointer, record, 0)// &
+                                 "' nor '"//Path(checkpointer, record, 1)//"' is of that step"
     if (turn == MISSING) return
     call GetRoom(checkpointer, solver%state_size(position(turn)), state, error)
     if (.not. allocated(error)) &

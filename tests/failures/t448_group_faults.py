@@ -166,10 +166,21 @@ def flip(folder):
     path.write_bytes(data)
 
 
-def lose(folder):
+def lose(folder, rank=2):
     """The parts of a rank are gone."""
-    for p in folder.glob("*.2of2.*"):
+    for p in folder.glob(f"*.{rank}of2.*"):
         p.unlink()
+
+
+def lose_first(folder):
+    """The parts of the first rank are gone."""
+    lose(folder, 1)
+
+
+def apart(folder):
+    """A rank has the newer step alone, the other the older one."""
+    for rank, which in ((1, max), (2, min)):
+        which(folder.glob(f"*.{rank}of2.*.state"), key=step_of).unlink()
 
 
 def cut(folder):
@@ -220,7 +231,11 @@ def single(folder):
 
 with_states(nothing, f"goes on after step {steps[0][1]}", *GROUP)
 with_states(flip, f"goes on after step {steps[0][0]}.*damaged")
-with_states(lose, "begins at the first step: its state lacks the part of a rank")
+for lost, rank in ((lose, 2), (lose_first, 1)):
+    with_states(lost, f"begins at the first step: its state lacks the part of rank {rank} of 2: there is neither "
+                f"'again.nc.states/shot11.{rank}of2.a.state' nor 'again.nc.states/shot11.{rank}of2.b.state'")
+with_states(apart, f"begins at the first step: its state lacks the part of rank 2 of 2 after step {steps[0][0]}: neither .*"
+            "shot11.2of2.a.state' nor .* is of that step")
 with_states(cut, "begins at the first step")
 with_states(swap, "begins at the first step: its state was made with another grid, or another cut of it")
 with_states(mix, f"goes on after step {steps[0][0]}")
@@ -242,7 +257,7 @@ claim(status is not None and job.said().count("no state of shot 11 is kept") == 
       f"no room for the part of rank 2 alone: {line_with('no state of shot', job.said())[:150]}")
 hold(2, "")
 r = again("full.nc")
-claim(r.returncode == 0 and left and "lacks the part of a rank" in r.stderr and undisturbed("full.nc"),
+claim(r.returncode == 0 and left and "lacks the part of rank 2 of 2" in r.stderr and undisturbed("full.nc"),
       f"parts of rank 1 alone, {left}, are of no use: exit status {r.returncode}, the undisturbed file")
 
 # --- two groups beside each other -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 waiting for ever."""
 import os
 import random
+import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,9 @@ from minisurvey import PROGRAM, differences, make, run
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Two minutes are too long for a test: forty seconds of the alarm pass in one, or HASTE, but where PATIENT. And rank DIE_RANK dies at its barrier
-# number DIE_AT, before it enters it or just after; or as it starts MPI, so many microseconds after it came (DIE_YOUNG), and the others come
-# so much later (COME_LATE).
+# Two minutes are too long for a test: forty seconds of the alarm pass in one, or HASTE; or all take PATIENT times as long. And rank DIE_RANK dies at its
+# barrier number DIE_AT, before it enters it or just after; or as it starts MPI, so many microseconds after it came (DIE_YOUNG), and the others come
+# so much later (COME_LATE). With STOP_YOUNG it is stopped then instead.
 with open("haste.c", "w") as f:
     f.write(r"""
 #define _GNU_SOURCE
@@ -28,7 +29,7 @@ static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) :
 unsigned alarm(unsigned n) {
     unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, "alarm");
     int by = number("HASTE") > 0 ? number("HASTE") : 40;
-    return real(getenv("PATIENT") ? n : (n + by - 1) / by);
+    return real(getenv("PATIENT") ? n * number("PATIENT") : (n + by - 1) / by);
 }
 __attribute__((constructor)) static void come(void) {
     if (getenv("COME_LATE") && getenv("OMPI_COMM_WORLD_RANK") && number("OMPI_COMM_WORLD_RANK") != number("DIE_RANK"))
@@ -38,9 +39,15 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*real)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))dlsym(RTLD_NEXT, "PMPI_Init_thread");
     if (getenv("DIE_YOUNG") && number("OMPI_COMM_WORLD_RANK") == number("DIE_RANK")) {
         usleep(number("DIE_YOUNG"));
-        raise(SIGKILL);
+        raise(getenv("STOP_YOUNG") ? SIGSTOP : SIGKILL);
     }
     return real(argc, argv, required, provided);
+}
+int PMPI_Finalize(void) {
+    int (*real)(void) = (int (*)(void))dlsym(RTLD_NEXT, "PMPI_Finalize");
+    if (number("STOP_RANK") >= 0 && number("OMPI_COMM_WORLD_RANK") == number("STOP_RANK"))
+        raise(SIGSTOP);
+    return real();
 }
 int PMPI_Ibarrier(void *comm, void *request) {
     static int n;
@@ -58,6 +65,10 @@ int PMPI_Ibarrier(void *comm, void *request) {
 """)
 subprocess.run(["gcc", "-shared", "-fPIC", "-o", "haste.so", "haste.c", "-ldl"], check=True)
 make(lease=2)
+# One that stands still as it starts MPI hears no alarm, and its launcher would wait for it for ever. That takes a minute: see the end.
+still = [Job(output=f"still{rank}.nc", ranks=4, options=RECOVERY, machine={},
+             env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "500000", "STOP_YOUNG": "1", "PATIENT": "5"})
+         for rank in (0, 2)]
 words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1", str(PROGRAM), "par=job.par",
          ":", "-n", "1", "sleep", "200"]      # a rank that never comes
 begin = time.monotonic()
@@ -149,4 +160,28 @@ for rank in (0, 2):
     longest = max(ends[case][3] for case in late)
     claim(longest < undisturbed + 45, f"when all shots are done nobody waits a minute for who is dead: {longest:.0f} s at most, "
           f"{undisturbed:.0f} s undisturbed")
+
+# --- stopped as the job ends ----------------------------------------------------------------------------------------------------
+
+job = Job(output="parts.nc", ranks=4, options=RECOVERY)
+job.until_dealt(2)
+kick(job.pid(2), sig=signal.SIGSTOP)
+kick(job.pid(0))
+status, said = job.end(), job.said()
+claim(status is not None and "was stopped for 5 s as the job ended: it is killed" in said,
+      f"rank 2 is stopped and rank 0 killed: mpirun ends, exit status {status}: {line_with('was stopped', said)}")
+job = Job(output="ends.nc", ranks=4, options=RECOVERY, machine={},
+          env={"LD_PRELOAD": os.path.abspath("haste.so"), "STOP_RANK": "2", "PATIENT": "3"})
+status, said = job.end(), job.said()
+claim(status is not None and "was stopped for 5 s as the job ended: it is killed" in said and count("ends.nc", "done") == 6,
+      f"rank 2 is stopped as it ends MPI: mpirun ends, exit status {status}, all shots are done: {line_with('was stopped', said)}")
+
+# --- stopped as it starts MPI ---------------------------------------------------------------------------------------------------
+
+for rank, job in zip((0, 2), still):
+    status = job.end()
+    said = job.said()
+    claim(status is not None and "was stopped for 60 s while the ranks found each other: it is killed" in said
+          and "has ended before the ranks had found each other" in said and "says 0 all the same" in said,
+          f"rank {rank} is stopped as it starts MPI: mpirun ends, exit status {status}: {line_with('was stopped', said)}")
 done()

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""A signal that asks a job to stop before its first shot is dealt, whatever it reads or opens then: exit status 3, a sentence, and
+nothing is damaged."""
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import jobs
+import mini3d
+import minisurvey
+from check import claim, done, skip
+from jobs import RECOVERY, Job, closed, count, kick, line_with, ranks_here, wait_until
+from minisurvey import differences, make, run
+
+if "debug" in os.environ["B"]:
+    skip("the shim and the address sanitizer do not go together")
+    done()
+# Who opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone.
+Path("wait.c").write_text(r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void look(const char *path) {
+    static int waited;
+    const char *at = getenv("WAIT_AT"), *here = getenv("WAIT_HERE");
+    if (!at || !here || waited || !strstr(path, at))
+        return;
+    waited = 1;
+    int (*make)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    close(make(here, O_CREAT | O_WRONLY, 0644));
+    while (!access(here, F_OK))
+        usleep(2000);
+}
+#define OPEN(name)                                                                          \
+    int name(const char *path, int flags, ...) {                                            \
+        int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name); \
+        va_list more;                                                                       \
+        va_start(more, flags);                                                              \
+        unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, unsigned) : 0;         \
+        va_end(more);                                                                       \
+        look(path);                                                                         \
+        return real(path, flags, mode);                                                     \
+    }
+OPEN(open)
+OPEN(open64)
+#define FOPEN(name)                                                                         \
+    FILE *name(const char *path, const char *how) {                                         \
+        FILE *(*real)(const char *, const char *) = (FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, #name); \
+        look(path);                                                                         \
+        return real(path, how);                                                             \
+    }
+FOPEN(fopen)
+FOPEN(fopen64)
+""")
+subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-o", "wait.so", "wait.c", "-ldl"], check=True)
+HERE = Path("here").resolve()
+EARLY = "stopped before the first shot was dealt; run the same command again"
+
+
+def stopped(output, at, sig, *words, ranks=1, options=()):
+    """A job whose rank 0 opens a certain file when the signal comes: the exit status, the log, and whether it came so far."""
+    HERE.unlink(missing_ok=True)
+    job = Job(*words, output=output, ranks=ranks, options=options, machine={},
+              env={"LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": at, "WAIT_HERE": str(HERE)})
+    reached = job.until(HERE.exists)
+    kick(job.pid(0) if ranks > 1 else job.process.pid, sig=sig)
+    if at.endswith(".journal"):                   # which is opened when the signal counts as one in the midst of a run
+        HERE.unlink(missing_ok=True)
+    status = job.end()
+    wait_until(lambda: not ranks_here(output))
+    HERE.unlink(missing_ok=True)
+    return status, job.said(), reached
+
+
+def left(output):
+    return sorted(p.name for p in Path(".").glob(output + "*"))
+
+
+make()
+r = run("par=job.par", "output=whole.nc")
+claim(r.returncode == 0, f"nothing disturbs: exit status {r.returncode}")
+for sig, ranks, at in ((signal.SIGTERM, 1, "line.keymap"), (signal.SIGUSR1, 1, "vp.raw"), (signal.SIGINT, 3, "vp.raw"),
+                       (signal.SIGTERM, 3, "line.keymap"), (signal.SIGUSR1, 3, "vp.raw")):
+    status, said, reached = stopped("early.nc", at, sig, ranks=ranks)
+    claim(reached and status == 3 and f"{sig.name}: {EARLY}" in said and left("early.nc") == [],
+          f"{sig.name} to {ranks} process(es) as {at} is opened: exit status {status}, no files {left('early.nc')}: {line_with(EARLY, said)}")
+
+# --- the output is opened already ---------------------------------------------------------------------------------------------
+
+for ranks in (1, 3):
+    output = f"opened{ranks}.nc"
+    status, said, reached = stopped(output, output + ".journal", signal.SIGTERM, ranks=ranks)
+    claim(reached and status == 3 and closed(output) and count(output, "deal") == 0 and not Path(output + ".lock").exists(),
+          f"SIGTERM to {ranks} process(es) as the journal is opened: exit status {status}, the journal is closed, no shot was dealt, the lock "
+          f"is gone: {line_with('no more shots', said)}")
+    status, said, reached = stopped(output, "vp.raw", signal.SIGUSR1, ranks=ranks)
+    r = run("par=job.par", f"output={output}", ranks=ranks)
+    claim(reached and status == 3 and EARLY in said and r.returncode == 0 and not differences("whole.nc", output),
+          f"and SIGUSR1 in its second run: exit status {status}; run again, {r.returncode}: the undisturbed file")
+
+# --- it looks whether another run lives ----------------------------------------------------------------------------------------
+
+LOCK = "lock 1 user=ann host=far since=2026-11-21T09:00:00Z pid=4711 here=elsewhere/1 token=0123456789abcdef does=deals beat=000000000001\n"
+Path("held.nc.lock").write_text(LOCK)
+job = Job(output="held.nc", ranks=1, machine={})
+looks = job.until(lambda: "is locked from elsewhere" in job.said())
+kick(job.process.pid, sig=signal.SIGTERM)
+status = job.end()
+claim(looks and status == 3 and EARLY in job.said() and left("held.nc") == ["held.nc.lock"] and Path("held.nc.lock").read_text() == LOCK,
+      f"as it looks whether another run lives: exit status {status}, that one's lock is untouched, {left('held.nc')}")
+
+# --- a launcher that lets the other ranks live; ranks that wait for the size of their groups ----------------------------------
+
+status, said, reached = stopped("others.nc", "vp.raw", signal.SIGTERM, ranks=3, options=RECOVERY)
+claim(reached and status is not None and EARLY in said and not ranks_here("others.nc") and left("others.nc") == [],
+      f"the launcher lets the other ranks live: they end as well: {line_with('rank 0 is dead', said)}")
+jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
+mini3d.make(shots=1)
+for options in ((), RECOVERY):
+    status, said, reached = stopped("sized.nc", "earth.layers", signal.SIGTERM, "group=auto", ranks=3, options=options)
+    claim(reached and (status == 3 or options and status == 0) and EARLY in said and left("sized.nc") == [] and not ranks_here("sized.nc"),
+          f"ranks that wait for the size of their groups {' '.join(options)}: exit status {status}, all ended")
+
+# --- what is no run ends as other programs do ----------------------------------------------------------------------------------
+
+minisurvey.make()
+HERE.unlink(missing_ok=True)
+p = subprocess.Popen([minisurvey.PROGRAM, "plan", "par=job.par"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                     env={**os.environ, "LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": "vp.raw", "WAIT_HERE": str(HERE)})
+reached = wait_until(HERE.exists, process=p)
+kick(p.pid, sig=signal.SIGINT)
+status = p.wait()
+claim(reached and status == -signal.SIGINT, f"SIGINT ends plan as it ends any program: {status}")
+done()
