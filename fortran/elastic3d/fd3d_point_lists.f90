@@ -13,7 +13,7 @@ module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
-  use fd3d_ground_m, only: GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
+  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
   use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, surface_rows
   use kinds_m, only: dp, sp
@@ -99,7 +99,6 @@ contains
     integer, intent(in) :: field
     type(error_t), allocatable, intent(inout) :: error
     real(dp), intent(in), optional :: of(3)
-    call CheckRoom(list, error)
     call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, of)
     call CloseReceiver(list)
   end subroutine Fd3dRecord
@@ -111,7 +110,6 @@ contains
     real(dp), intent(in) :: x(3)
     type(error_t), allocatable, intent(inout) :: error
     integer :: c
-    call CheckRoom(list, error)
     do c = 1, 3
       call AddPoint(list, grid, fd3d_tensor(c), x, -1.0_dp/3, 0, .false., error)
     end do
@@ -145,15 +143,6 @@ contains
     list%partly = .false.
   end subroutine CloseReceiver
 
-  !> Entries are counted by default integers, here and in the engines.
-  subroutine CheckRoom(list, error)
-    type(fd3d_list_t), intent(in) :: list
-    type(error_t), allocatable, intent(inout) :: error
-    if (list%n < huge(1) - 3*sinc_nodes**3 .or. allocated(error)) return
-    call Fail(error, 'its cells and those of the '//Str(list%receivers)//' traces before it are more than 2.1e9: take fewer '// &
-              'receivers, or fewer components')
-  end subroutine CheckRoom
-
   !> Entries for a field at x, times `scale`; `acts`: of a source; `of`: as for Fd3dRecord.
   subroutine AddPoint(list, grid, field, x, scale, h, acts, error, of)
     type(fd3d_list_t), intent(inout) :: list
@@ -167,6 +156,9 @@ contains
     real(dp), allocatable :: share(:)
     integer :: a, l, m, n, at(3)
     logical :: beside, even
+    if (list%n > huge(1) - max(sinc_nodes**3, ground_nodes) .and. .not. allocated(error)) &       ! default integers count them
+      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, fewer '// &
+                'components, or fewer points of a fault')
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     if (allocated(list%piece)) then
