@@ -16,7 +16,7 @@ module model_window_m
   private
   public :: ModelGrid, ModelShape, ModelWindow, ModelApart
 
-  real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
+  real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window; nobody has tried more
   integer, parameter :: farthest = 1000000000 !< number of a node
 
 contains

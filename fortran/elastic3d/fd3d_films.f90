@@ -67,16 +67,17 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: above(:)                         ! rows of the grid from the ground of each column downwards
     real(dp) :: air(1)
-    integer :: i, j, k, at, away(3)
+    integer(i8) :: at
+    integer :: i, j, k, away(3)
     if (allocated(self%ground)) deallocate (self%ground)
     air = merge(1, 0, self%air)
     call OverAll(self, 'largest', air, error)
     if (allocated(error) .or. .not. air(1) > 0) return
-    allocate (above(self%whole%n(1)*self%whole%n(2)), source=0.0_dp)
+    allocate (above(int(self%whole%n(1), i8)*self%whole%n(2)), source=0.0_dp)
     away = self%around%first - 1
     do j = 1, self%around%n(2)
       do i = 1, self%around%n(1)
-        at = i + away(1) + self%whole%n(1)*(j + away(2) - 1)
+        at = i + away(1) + int(self%whole%n(1), i8)*(j + away(2) - 1)
         do k = max(1, self%pad(3) + 1 - away(3)), self%around%n(3)
           if (self%air) then                                  ! else all here is rock or fluid, and its density not kept
             if (.not. self%rho(i, j, k) > 0) cycle

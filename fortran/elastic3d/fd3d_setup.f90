@@ -360,6 +360,10 @@ contains
     associate (s => list%start)
       n = list%receivers
       times = merge(merge(receiver_parts, 1, list%elsewhere(:n)), 0, s(2:n + 1) > s(:n))
+      if (sum(real(times, dp)*(s(2:n + 1) - s(:n))) > huge(1)) then
+        call Fail(error, 'receivers take more than 2.1e9 cells of a rank: take fewer receivers, fewer components, or more ranks')
+        return
+      end if
       self%heard = [((r, p=1, times(r)), r=1, n)]
       self%part = [((merge(p, 0, times(r) > 1), p=1, times(r)), r=1, n)]
       allocate (start(size(self%heard) + 1), from(sum(times*(s(2:n + 1) - s(:n)))))

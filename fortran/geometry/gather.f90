@@ -5,7 +5,7 @@ module gather_m
   private
   public :: gather_t, film_t, sealed_t, SealedCount
 
-  real(dp), parameter, public :: numbers_most = 2.0e9_dp   !< of one message, counted with 31 bits: traces, or all pictures
+  real(dp), parameter, public :: numbers_most = 2.0e9_dp   !< of the traces of a shot, or all its pictures; nobody has tried more
   real(sp), parameter, public :: film_missing = 9.96920997e36_sp   !< of a point where there is nothing, as NetCDF has it
 
   !> Pictures of a 3D shot: a plane of a field at some times, or a map; of elements also all points of their sides, or of them.

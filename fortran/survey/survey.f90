@@ -158,7 +158,7 @@ contains
     Nodes = real(window%nx, dp)*window%nz*max(1, window%ny)
   end function Nodes
 
-  !> Fails where a gather is too large for one message.
+  !> Fails where a gather is too large.
   subroutine CheckSize(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
@@ -272,7 +272,7 @@ contains
     end do
   end subroutine ChooseSnapshots
 
-  !> Fails where the snapshots of a shot are too large for one message, or the file of somebody else has their name.
+  !> Fails where the snapshots of a shot are too large, or the file of somebody else has their name.
   subroutine CheckSnapshots(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
