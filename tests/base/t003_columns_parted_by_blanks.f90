@@ -34,6 +34,7 @@ program t003_columns_parted_by_blanks
              [character(60) :: 'dc,0,0,1000,10,80,20,1e15,0,0.1,2,1,1', 'dc 0 0 1000 10 80 20 1e15 0 0,1 2 1 1'])
   call Titled('layers', 'top vp vs rho'//lf//'0 1500 0 1000'//lf)
   call Titled('wavelet', 'time value'//lf//'0 1'//lf//'0.001 2'//lf)
+  call Titled('materials', 'name vp vs rho'//lf//'* 2100 900 2000'//lf)
   call Titled('list', 'list A'//lf//'channel x z'//lf//'1 100 5'//lf)
   call Plain('keymap', cable//'shot 1 500 6 "ca,ble"'//lf, 'a comma in a quoted name')
   call Plain('keymap', cable//'shot 1 500 6 cabel   # 1,2;3'//lf, 'a comma in a comment')
