@@ -9,7 +9,7 @@ module textfile_m
   use text_m, only: CString, Str, ToReal
   implicit none
   private
-  public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, TextAdvice, TextAdvise, NumberOf, IntegerOf, Shown
+  public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, TextAdvice, TextAdvise, TitleAdvice, NumberOf, IntegerOf, Shown
 
   integer, parameter :: tab = 9, lf = 10, ff = 12, cr = 13
   integer, parameter :: byte_order_mark(3) = [239, 187, 191]
@@ -165,6 +165,15 @@ contains
       i = i + 1
     end do
   end function TextAdvice
+
+  !> What a refusal ends with where a `word` that should be a number has letters alone: '' if it has others.
+  pure function TitleAdvice(word) result(advice)
+    character(*), intent(in) :: word
+    character(:), allocatable :: advice
+    advice = ''
+    if (len(word) > 0 .and. verify(word, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_[](),;/') == 0) &
+      advice = '; a line of titles begins with #'
+  end function TitleAdvice
 
   !> Puts that behind an error of the present line.
   pure subroutine TextAdvise(file, error)

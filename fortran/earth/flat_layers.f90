@@ -9,7 +9,7 @@ module flat_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use text_m, only: Str
-  use textfile_m, only: textfile_t, TextAdvise, TextLine, TextNumbers, TextOpen, TextWord
+  use textfile_m, only: textfile_t, TextAdvise, TextLine, TextNumbers, TextOpen, TextWord, TitleAdvice
   implicit none
   private
   public :: flat_layers_t, FlatLayersRead
@@ -69,7 +69,8 @@ contains
     integer :: first, last
     call TextNumbers(file, v, found, bad)
     if (bad /= '') then
-      call Fail(error, Here(file)//bad//' is no number')
+      call Fail(error, Here(file)//bad//' is no number: a line holds top [m], vp, vs [m/s], rho [kg/m3] and, where waves '// &
+                'attenuate, Qp, Qs'//TitleAdvice(bad(2:len(bad) - 1)))
     else if (found == size(v)) then
       if (TextWord(file, first, last)) call Fail(error, Here(file)//'more than '//Str(size(v))//' numbers')
     end if

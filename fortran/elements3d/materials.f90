@@ -13,7 +13,7 @@ module materials_m
   use kinds_m, only: dp
   use mesh_m, only: mesh_block_t, mesh_t
   use text_m, only: Lower, NearestName, Str
-  use textfile_m, only: NumberOf, TextAdvise, TextLine, TextOpen, TextWord, textfile_t
+  use textfile_m, only: NumberOf, TextAdvise, TextLine, TextOpen, TextWord, textfile_t, TitleAdvice
   implicit none
   private
   public :: materials_t, MaterialsRead, MaterialsOf, MaterialsUnused, Losses
@@ -120,7 +120,8 @@ contains
       n = n + 1
       call NumberOf(file%text(first:last), x, ok)
       if (.not. ok) then
-        call Fail(error, Here(file)//"'"//file%text(first:last)//"' is no number")
+        call Fail(error, Here(file)//"'"//file%text(first:last)//"' is no number: a line holds a block, vp, vs [m/s], rho "// &
+                  '[kg/m3] and, where it attenuates, Qp, Qs'//TitleAdvice(file%text(first:last)))
         return
       else if (n > size(column)) then
         exit

@@ -194,7 +194,8 @@ contains
     logical :: ok
     call NumberOf(file%text(at(1):at(2)), x, ok)
     if (.not. ok) then
-      call FaultHere(problems, file, name//' is '//Shown(file%text(at(1):at(2)))//': a finite decimal number is needed')
+      call FaultHere(problems, file, name//' is '//Shown(file%text(at(1):at(2)))//': a finite decimal number is needed'// &
+                    trim(merge(', in '//unit, repeat(' ', 5 + len(unit)), unit /= '')))
     else if (x < lo .or. x > hi) then
       call FaultHere(problems, file, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
                     Str(lo)//'..'//Str(hi)//' '//unit)

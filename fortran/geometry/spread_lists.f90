@@ -6,7 +6,7 @@ submodule(spread_m) spread_lists
   use receiver_navigation_m, only: ReceiverPut
   use sort_m, only: SortOrder
   use text_m, only: Lower, Str
-  use textfile_m, only: Shown, TextLine, TextOpen, TextWord
+  use textfile_m, only: Shown, TextLine, TextOpen, TextWord, TitleAdvice
   implicit none
 
 contains
@@ -175,6 +175,11 @@ contains
     before = problems%n
     channel = 0
     x = 0
+    if (TitleAdvice(file%text(first(1):first(2))) /= '') then
+      call FaultHere(problems, file, 'channel is '//Shown(file%text(first(1):first(2)))//': a whole number is needed'// &
+                     TitleAdvice(file%text(first(1):first(2))))
+      return
+    end if
     call WholeWord(file, first, 'channel', 1, huge(1), channel, problems)
     n = 0
     do while (TextWord(file, word(1), word(2)))
@@ -190,7 +195,7 @@ contains
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1
     spreads%item(i)%n = spreads%item(i)%n + 1
-    spreads%channel(spreads%npool) = merge(channel, spreads%item(i)%n, problems%n == before)
+    spreads%channel(spreads%npool) = merge(channel, -spreads%item(i)%n, problems%n == before)   ! clashes with no other
     spreads%x(spreads%npool) = x(1)
     spreads%z(spreads%npool) = x(2)
     spreads%y(spreads%npool) = x(3)

@@ -33,7 +33,7 @@ contains
       if (ok .and. .not. named) ok = abs(place) <= farthest .and. index('xyz', list(i)(1:1)) > 0
       if (.not. ok) then
         call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give "//planes//', or x, y or z and a place up to '// &
-                     Str(farthest)//' m, joined by commas')
+                     Str(farthest)//' m, such as y250, joined by commas')
       else if (any(list(:i - 1) == list(i))) then
         call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
       else

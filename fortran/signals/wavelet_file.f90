@@ -4,7 +4,7 @@ module wavelet_file_m
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use text_m, only: Str
-  use textfile_m, only: NumberOf, Shown, textfile_t, TextAdvise, TextLine, TextOpen, TextWord
+  use textfile_m, only: NumberOf, Shown, textfile_t, TextAdvise, TextLine, TextOpen, TextWord, TitleAdvice
   implicit none
   private
   public :: WavefileRead
@@ -131,7 +131,8 @@ contains
       words = words + 1
       call NumberOf(file%text(first:last), values(words), ok)
       if (.not. ok) then
-        call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is not a finite number')
+        call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is not a finite number'// &
+                  TitleAdvice(file%text(first:last)))
       else if (.not. Between(values(words), -largest, largest)) then
         call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is too large for a time or a sample: at most '// &
                   Str(largest))

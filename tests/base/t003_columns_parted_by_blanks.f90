@@ -1,5 +1,6 @@
 !> Tables whose columns are parted by commas or semicolons, or decimals by commas, are refused with the advice to write blanks and
-!> points, by whichever reader; what is right, and commas that part nothing, get no such advice.
+!> points, by whichever reader; lines of titles with that to begin them with #. What is right, and commas that part nothing, get no such
+!> advice.
 program t003_columns_parted_by_blanks
   use check_m, only: Claim, Done
   use error_m, only: error_t
@@ -31,6 +32,10 @@ program t003_columns_parted_by_blanks
                                                                                      '0.001;2', '0,001 2', '0.001, 2'])
   call Table('fault', 'dc 0 0 1000 10 80 20 1e15 0 0.1 2 1 1'//lf, 'dc 0 0 1000 10 80 20 1e15 0 0.1 2 1 1', &
              [character(60) :: 'dc,0,0,1000,10,80,20,1e15,0,0.1,2,1,1', 'dc 0 0 1000 10 80 20 1e15 0 0,1 2 1 1'])
+  call Titled('layers', 'top vp vs rho'//lf//'0 1500 0 1000'//lf)
+  call Titled('wavelet', 'time value'//lf//'0 1'//lf//'0.001 2'//lf)
+  call Titled('materials', 'name vp vs rho'//lf//'* 2100 900 2000'//lf)
+  call Titled('list', 'list A'//lf//'channel x z'//lf//'1 100 5'//lf)
   call Plain('keymap', cable//'shot 1 500 6 "ca,ble"'//lf, 'a comma in a quoted name')
   call Plain('keymap', cable//'shot 1 500 6 cabel   # 1,2;3'//lf, 'a comma in a comment')
   call Plain('top', 'lake -20'//lf//'rock min(x,z)'//lf, 'a comma between brackets')
@@ -52,6 +57,15 @@ contains
       call Claim(index(error%message, advice) > 0, reader//': "'//trim(wrong(i))//'" is told: '//error%message)
     end do
   end subroutine Table
+
+  !> Claims that a line of titles is told how it is written.
+  subroutine Titled(reader, text)
+    character(*), intent(in) :: reader, text
+    type(error_t), allocatable :: error
+    call Read(reader, text, error)
+    if (.not. allocated(error)) allocate (error, source=error_t('nothing, it was taken'))
+    call Claim(index(error%message, 'a line of titles begins with #') > 0, reader//': a line of titles is told: '//error%message)
+  end subroutine Titled
 
   !> Claims that `text` is refused without the advice.
   subroutine Plain(reader, text, what)

@@ -120,6 +120,10 @@ contains
     call BadList(use, '# nothing'//lf, 'holds no receivers', 'a list file of comments')
     call BadList(use, '1 10 5'//lf, 'r.txt, line 1: receivers before the first line', 'a receiver of no list')
     call BadList(use, 'list a'//lf//'list b'//lf//'1 10 5'//lf, 'list ''a'' has no receivers', 'an empty list')
+    call BadList(use, 'list a'//lf//'channel x z'//lf//'1 10 5'//lf//'2 20 5'//lf, 'line 2: channel is ''channel'': a whole '// &
+                 'number is needed; a line of titles begins with #', 'a line of titles in a list', alone=.true.)
+    call BadList(use, 'list a'//lf//'1 10 5'//lf//'2 20m 5'//lf, 'x is ''20m'': a finite decimal number is needed, in m', &
+                 'a unit behind a number', alone=.true.)
     call BadList(use, 'list a'//lf//'1 10 5'//lf//lf//'x 20 5'//lf, 'r.txt, line 4: channel is ''x''', &
         'a channel that is no number')
     call BadList(use, 'list a'//lf//'1 10'//lf, '2 columns; a receiver has 3 or 4', 'a missing column of a receiver')
@@ -176,10 +180,17 @@ contains
     call BadPath('bad.keymap', words, what)
   end subroutine Bad
 
-  subroutine BadList(map, list, words, what)
+  !> `alone`: nothing else is told.
+  subroutine BadList(map, list, words, what, alone)
     character(*), intent(in) :: map, list, words, what
+    logical, intent(in), optional :: alone
+    type(keymap_t) :: read
     call Put('r.txt', list)
     call Bad(map, words, what)
+    if (.not. present(alone)) return
+    call KeymapRead(read, 'bad.keymap', error)
+    if (allocated(error)) call Claim(index(error%message, 'faults in') == 0, what//' is told alone: '//error%message)
+    if (allocated(error)) deallocate (error)
   end subroutine BadList
 
   subroutine BadPath(path, words, what)

@@ -185,8 +185,13 @@ for sentence, words, arguments in (
         ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
         ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),
         ('a wavelet with a sample that is no number', ['sample 2', 'nan', 'no finite number'], ['spectrum', 'nan.txt', '-o', 'x.png']),
+        ('a wavelet with commas', ['two columns parted by blanks, with decimal points'], ['spectrum', 'commas.txt', '-o', 'x.png']),
+        ('a misspelt figure', ["invalid choice: 'gathre'", 'did you mean gather?'], ['gathre', 'line.nc', '-o', 'x.png']),
+        ('a number with its unit', ["'50Hz' is no number, give it alone, in Hz"], ['spectrum', 'line.nc', '--fmax', '50Hz', '-o', 'x.png']),
+        ('a decimal comma', ["'0,5' is no number, write decimals with a point"], ['gather', 'line.nc', '--tmax', '0,5', '-o', 'x.png']),
         ('snapshots without wavefields', ['time, z, x'], ['snapshots', 'model.nc', '-o', 'x.png'])):
     np.savetxt('one.txt', t)
+    np.savetxt('commas.txt', np.c_[t, t], delimiter=',')
     np.savetxt('nan.txt', [[0, 1], [0.004, np.nan]])
     claim_fails(lambda: main([str(w) for w in arguments]), words, sentence)
     if os.path.exists('x.png') or os.path.exists('x.xyz'):

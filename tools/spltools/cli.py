@@ -216,10 +216,14 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message):
-        fail(f'{message}{self._nearest()}; see {self.prog} --help')
+        fail(f'{message}{self._nearest(message)}; see {self.prog} --help')
 
-    def _nearest(self):
-        """The option that a misspelt one was meant to be."""
+    def _nearest(self, message):
+        """The option or word that a misspelt one was meant to be."""
+        wrong = re.search("invalid choice: '([^']*)' \\(choose from (.*)\\)", message)
+        if wrong:
+            near = difflib.get_close_matches(wrong[1], re.findall("[^', ]+", wrong[2]), 1)
+            return f': did you mean {near[0]}?' if near else ''
         known = [s for action in self._actions for s in action.option_strings]
         for word in (w.split('=')[0] for w in self.given):
             near = difflib.get_close_matches(word, known, 1)
@@ -236,7 +240,8 @@ def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
             value = int(text) if whole else float(text)
         except ValueError:
             kind = 'whole number' if whole else 'number'
-            raise argparse.ArgumentTypeError(f"'{text}' is no {kind}") from None
+            how = ', write decimals with a point' if ',' in text else f', give it alone, in {unit}' if unit else ''
+            raise argparse.ArgumentTypeError(f"'{text}' is no {kind}{how}") from None
         if not math.isfinite(value) or value > hi or value < lo or (above and value == lo):
             limits = f'> {lo:g}' if above else f'>= {lo:g}'
             limits = limits if hi == math.inf else f'{limits} and <= {hi:.10g}'

@@ -44,7 +44,13 @@ class Line:
         self.words, self.keys = [], {}
 
     def fault(self, sentence):
-        self.faults.add(self.path, self.number, sentence)
+        self.faults.add(self.path, self.number, sentence + self._advice())
+
+    def _advice(self):
+        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns."""
+        if any(token[0] not in '"\'' and re.search('[,;]', token) for token in self.tokens):
+            return '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
+        return ''
 
     def rest(self):
         """All that follows the first word, an '=' as a word of its own."""

@@ -323,7 +323,8 @@ def wavelet_spectrum(a):
     except UnicodeDecodeError:
         cli.fail(f'{a.file} is no file of gathers, and no text of a wavelet; is this the right file?')
     except ValueError as problem:
-        cli.fail(f'{a.file} is no file of gathers and no wavelet of numbers in one or two columns: {problem}')
+        cli.fail(f'{a.file} is no file of gathers and no wavelet of numbers in one or two columns parted by blanks, with decimal '
+                 f'points and # before words: {problem}')
     if samples.shape[1] not in (1, 2) or len(samples) < 2:
         cli.fail(f'{a.file} has {samples.shape[1]} columns and {len(samples)} lines; a wavelet has 1 or 2 columns and at least '
                  '2 lines')

@@ -68,7 +68,7 @@ def stations(a):
     far = np.hypot(g.rx - g.sx, g.ry - g.sy) / 1000
     axes[0, 0].set_yticks(range(len(keep)), [f'{g.channel[r]}: {far[r]:.2f} km' for r in keep])
     axes[0, 0].set_ylim(len(keep) - 0.3, -0.9)
-    axes[0, 0].set_ylabel('channel: horizontal distance from the source')
+    axes[0, 0].set_ylabel('channel: horizontal distance')
     figures.head(figure, '', f'record {g.record}', a.file)
     put(figure, a)
 
@@ -133,6 +133,6 @@ def map_(a):
     seen = '' if down == 'z' else '\n' + figures.lay_map(ax, attributes, a.y)
     ax.set_title(f'shot record {record}: {meaning}{seen}', wrap=True)
     ax.legend(loc='upper right', fontsize=8)
-    figure.colorbar(image, ax=ax, label=f'{figures.bracketed(figures.quantity(name, meaning), unit)}, '
+    figure.colorbar(image, ax=ax, label=f'{figures.bracketed(figures.quantity(name, meaning), unit)}\n'
                     f'{figures.clip_note(level, factor, unit, a.clip, 0)}', shrink=0.8, extend='both' if signed else 'max')
     put(figure, a)
