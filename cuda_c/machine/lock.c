@@ -76,11 +76,11 @@ static const char *machine(void) {
     return here_it_runs;
 }
 
-static void user_name(char *name, size_t n) {
+static void user_name(uid_t user, char *name, size_t n) {
     struct passwd entry, *found = NULL;
     char buffer[2048];
-    if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) || !found)
-        snprintf(name, n, "%ld", (long)getuid());
+    if (getpwuid_r(user, &entry, buffer, sizeof buffer, &found) || !found)
+        snprintf(name, n, "%ld", (long)user);
     else
         snprintf(name, n, "%s", entry.pw_name);
     for (char *c = name; *c; c++)
@@ -105,7 +105,7 @@ static void describe(struct lock *l) {
     }
     for (int i = 0; i < TOKEN / 2; i++)
         snprintf(l->token + 2 * i, 3, "%02x", noise[i]);
-    user_name(user, sizeof user);
+    user_name(getuid(), user, sizeof user);
     host_name(host, sizeof host);
     lock_self(sizeof self, self);
     clock_text(clock_seconds(), now);
@@ -284,11 +284,24 @@ static int remove_lock(const char *path, const char *token, const char *own) {
     return reason == ENOENT ? 0 : reason;
 }
 
+/* Fails, and tells whose the file is: in a folder like /tmp (sticky) nobody else may remove it, root apart. */
+static int not_mine_to_take(const char *path, const char *why) {
+    char owner[64] = "?";
+    struct stat st;
+    if (!lstat(path, &st))
+        user_name(st.st_uid, owner, sizeof owner);
+    FAIL("cannot take the lock '%s' of user %s over: %s: ask %s to remove it, or choose another output", path, owner,
+         why, owner);
+}
+
 /* Another process is at it: waits until that is over. A process that died over it loses the right to it as a lock is
  * lost. */
 static int wait_for_heir(const char *right) {
     char first[LINE], now[LINE];
     const struct timespec nap = {0, 10000000};
+    const char *why = unreadable(right);
+    if (why)
+        return not_mine_to_take(right, why); /* else it would be tried for ever */
     if (lock_read(right, sizeof first, first) < 0)
         return 0;
     for (int naps = 0; naps < HEIR_NAPS; naps++) {
@@ -320,8 +333,7 @@ int lock_break(const char *path, const char *text) {
     free(right);
     free(me);
     TRY(failed);
-    REQUIRE(!reason, "cannot take the lock '%s' over: %s", path, strerror(reason));
-    return 0;
+    return reason ? not_mine_to_take(path, strerror(reason)) : 0;
 }
 
 /* --- keeping it ---------------------------------------------------------------------- */

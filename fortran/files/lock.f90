@@ -71,9 +71,9 @@ contains
                                 '): wait for it, stop it, or choose another output')
       if (allocated(error)) return
       if (text == '') cycle                     ! released meanwhile
-      call LogInfo("the run that had '"//what//"' ("//LockHolder(text)//') ended without a word: this one takes over')
       call FailFromC(lock_break(CString(path), CString(text)), error)
       if (allocated(error)) return
+      call LogInfo("the run that had '"//what//"' ("//LockHolder(text)//') ended without a word: this one takes over')
     end do
     call lock_sweep(CString(path))
     lock%looked = host_seconds()

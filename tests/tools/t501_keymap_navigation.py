@@ -4,6 +4,8 @@
 import math
 import os
 import resource
+import subprocess
+import sys
 
 ROOT = os.environ['ROOT']
 import numpy as np  # noqa: E402
@@ -413,6 +415,31 @@ def test_sps_faults():
 # --- regular lines, info ------------------------------------------------------------------------------------
 
 
+def most_memory(*arguments):
+    """The largest memory of a run of the tool [bytes]."""
+    child = subprocess.Popen([os.environ.get('PYTHON', sys.executable), tool.path, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    status, used = os.wait4(child.pid, 0)[1:]
+    child.returncode = status
+    claim(status == 0, f'{arguments[0]}, {arguments[-1]}: exit status {status}')
+    return 1024 * used.ru_maxrss
+
+
+def test_long_sps():
+    """Memory of a shot of 100 channels on two lines, each shot with receivers of its own."""
+    few, many = 2600, 5200                     # more than are looked at together
+    used = []
+    head = f'{"H00 SPS format version num.":<32s}SPS 2.1\n'
+    for n in (few, many):
+        put('long.s', head + ''.join(point('S', 10, 100 + i, 1000.0, 12.5 + 2.5 * i, 3.0, 100.0, '2.1') for i in range(n)))
+        put('long.r', head + ''.join(point('R', line, 100 + i, 1000.0 + 10 * line, 2.5 * i, 0.5, 100.0 + i % 7, '2.1')
+                                     for line in (20, 21) for i in range(n + 50)))
+        put('long.x', head + ''.join(relation(1 + i, 10, 100 + i, 50 * k + 1, 50 * k + 50, 20 + k, 100 + i, 149 + i, '2.1')
+                                     for i in range(n) for k in (0, 1)))
+        used.append(most_memory('sps', 'long.s', 'long.r', 'long.x', '--overwrite', '-o', f'long{n}.keymap'))
+    each = (used[1] - used[0]) / (many - few)
+    claim(each < 17000, f'SPS, {many} shots of 100 channels: {used[1] / 1e6:.0f} MB, {each / 1e3:.1f} kB more for each more shot, bound 17 kB')
+
+
 def test_line():
     fine(
         'a regular streamer line',
@@ -662,6 +689,7 @@ test_p190_depths()
 test_p190_faults()
 test_sps()
 test_sps_faults()
+test_long_sps()
 test_line()
 test_long_line()
 test_faults_of_maps()

@@ -146,8 +146,7 @@ def describe(shots, groups=None):
         rx.append(_ends(k.rx))
         rz.append(_ends(k.rz))
         across = max(across, float(np.abs(aside).max()))
-    receiver_lines = _by_receiver_line(shots)
-    for k in stacks(receiver_lines):
+    for k in stacks(_by_receiver_line(shots)):
         if k.rx.shape[1] > 1:
             steps.append(_steps(_as_they_stand(k.rx, k.sx), _as_they_stand(k.ry, k.sy)))
     lines = [
@@ -161,7 +160,7 @@ def describe(shots, groups=None):
         f' offsets {np.min(offsets):.1f} .. {np.max(offsets):.1f} m;'
         f' receivers x {np.min(rx):.1f} .. {np.max(rx):.1f} m'
     )
-    lines += _gaps(steps, 'shot' if len(receiver_lines) == len(shots) else 'receiver line')
+    lines += _gaps(steps, 'receiver line' if any(len(set(s.lines or ())) > 1 for s in shots) else 'shot')
     lines += _feathering(shots, across)
     sz = np.array([s.sz for s in shots])
     lines.append(f'source depth {_range(sz)} m; receiver depth {_range(rz)} m')
@@ -170,16 +169,14 @@ def describe(shots, groups=None):
 
 def _by_receiver_line(shots):
     """The shots, those with several receiver lines (as the survey names them) once for each: neighbours are those of one line."""
-    parts = []
     for shot in shots:
         names = sorted(set(shot.lines or ()))
         if len(names) < 2:
-            parts.append(shot)
+            yield shot
             continue
         line = np.array(shot.lines)
         for at in (line == name for name in names):
-            parts.append(replace(shot, channel=shot.channel[at], rx=shot.rx[at], ry=shot.ry[at], rz=shot.rz[at], lines=None))
-    return parts
+            yield replace(shot, channel=shot.channel[at], rx=shot.rx[at], ry=shot.ry[at], rz=shot.rz[at], lines=None)
 
 
 def _ends(values):

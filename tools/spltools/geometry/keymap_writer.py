@@ -1,6 +1,7 @@
 """Writes key-maps (keymaps/README.md) with their receiver lists, in the shortest form that loses nothing."""
 
 import contextlib
+import hashlib
 import os
 import re
 
@@ -183,18 +184,14 @@ def _receiver_numbers(shot, i):
 
 
 def _receivers_key(shot, rule):
-    """All that the list of a shot holds."""
-    mapped = rule and shot.map_receivers is not None
-    beside = (tuple(_receiver_numbers(shot, i) for i in range(len(shot.channel))), shot.map_receivers.tobytes()) if mapped else ()
-    return beside + tuple(
-        a.tobytes()
-        for a in (
-            shot.channel.astype(np.int64),
-            np.round(shot.rx, 3) + 0.0,
-            np.round(shot.rz, 3) + 0.0,
-            np.round(shot.ry, 3) + 0.0,
-        )
-    )
+    """A digest of all that the list of a shot holds: of many shots it takes less memory than that."""
+    digest = hashlib.blake2b(str(len(shot.channel)).encode(), digest_size=32)
+    for values in (shot.channel.astype(np.int64), *(np.round(v, 3) + 0.0 for v in (shot.rx, shot.rz, shot.ry))):
+        digest.update(values.tobytes())
+    if rule and shot.map_receivers is not None:
+        digest.update(shot.map_receivers.tobytes())
+        digest.update('\n'.join(_receiver_numbers(shot, i) for i in range(len(shot.channel))).encode())
+    return digest.digest()
 
 
 def classify(shots):

@@ -10,7 +10,7 @@ RECORD_MAX = 2147483647
 SHOTS_MAX, CHANNELS_MAX, TRACES_MAX = 1000000, 1000000, 1000000000
 X_MAX, Z_MAX = 1e8, 1e6  # [m]; X_MAX for y too
 NAME_MAX = 64
-STACK = 4000000  # numbers of many shots that are looked at together
+STACK = 250000  # numbers of many shots that are looked at together
 
 
 @dataclass
@@ -55,20 +55,23 @@ class Stack:
 
 def stacks(shots):
     """Stacks of neighbouring shots, of at most STACK numbers: what is asked of every receiver is asked of many at once."""
-    start = 0
-    while start < len(shots):
-        n = len(shots[start].channel)
-        most = start + max(1, STACK // max(1, n))
-        end = start + 1
-        while end < min(len(shots), most) and len(shots[end].channel) == n:
-            end += 1
-        some = shots[start:end]
-        yield Stack(
-            some,
-            *(np.array([getattr(s, name) for s in some], dtype=float)[:, None] for name in ('sx', 'sy', 'sz')),
-            *(_rows([getattr(s, name) for s in some]) for name in ('channel', 'rx', 'ry', 'rz')),
-        )
-        start = end
+    some = []
+    for shot in shots:
+        n = len(shot.channel)
+        if some and (n != len(some[0].channel) or len(some) >= max(1, STACK // max(1, n))):
+            yield _stack(some)
+            some = []
+        some.append(shot)
+    if some:
+        yield _stack(some)
+
+
+def _stack(some):
+    return Stack(
+        some,
+        *(np.array([getattr(s, name) for s in some], dtype=float)[:, None] for name in ('sx', 'sy', 'sz')),
+        *(_rows([getattr(s, name) for s in some]) for name in ('channel', 'rx', 'ry', 'rz')),
+    )
 
 
 def _rows(arrays):

@@ -1,6 +1,7 @@
 """Navigation by SPS, revision 0 and 2.1: files of sources, receivers and the relations between them."""
 
 import re
+from array import array
 
 import numpy as np
 
@@ -149,6 +150,7 @@ def _point_name(key):
 def _sps_relations(path, revision, sources, receivers, faults):
     """Shots by the relation records, and how many source points have none."""
     at = RELATION[revision]
+    table = _Points(receivers)
     places, rows, used = {}, {}, {}
     for number, line in enumerate(read_lines(path), 1):
         if line[:1] == 'H' or not line.strip(' \x1a\r'):
@@ -169,19 +171,45 @@ def _sps_relations(path, revision, sources, receivers, faults):
                 f'field record {record} has another source point before: {_point_name(used[record])}',
             )
         channels = _channels(c, at)
-        spread = _relation_receivers(c, at, len(channels), receivers) if faults.count == before else []
+        spread = _relation_receivers(c, at, len(channels), table.row) if faults.count == before else []
         if faults.count == before:
             places[record] = sources[key]
-            rows.setdefault(record, []).extend((n,) + place for n, place in zip(channels, spread))
+            rows.setdefault(record, array('i')).extend(n for both in zip(channels, spread) for n in both)
     shots = []
     for record in sorted(rows):
-        spread = sorted(rows[record])
-        table = np.array([row[:5] + row[6:] for row in spread])
+        pairs = np.array(rows.pop(record)).reshape(-1, 2)
+        channel, spread = pairs[np.argsort(pairs[:, 0], kind='stable')].T
         e, n, z, height, line, point = places[record]
-        shot = Shot(record, e, n, z, table[:, 0].astype(int), *table[:, 1:4].T, height=height, point=point, line=line)
-        shot.heights, shot.lines, shot.stations = table[:, 4], [row[5] for row in spread], table[:, 5]
+        shot = Shot(record, e, n, z, table.alike(channel.astype(int)), *(values[spread] for values in table.places[:3]),
+                    height=height, point=point, line=line)
+        shot.heights, shot.stations = (values[spread] for values in table.places[3:])
+        shot.lines = table.lines_of(spread)
         shots.append(shot)
     return shots, len(set(sources) - set(used.values()))
+
+
+class _Points:
+    """Receiver points as columns, which shots hold rows of: many shots fit into memory so. `row`: of a point's key."""
+
+    def __init__(self, points):
+        self.row = {key: i for i, key in enumerate(points)}
+        self.places = [np.array([place[i] for place in points.values()]) for i in (0, 1, 2, 3, 5)]  # e, n, z, height, point
+        self.names = list(dict.fromkeys(place[4] for place in points.values()))
+        number = {name: i for i, name in enumerate(self.names)}
+        self.name = np.array([number[place[4]] for place in points.values()])
+        self.known = {}
+
+    def alike(self, values):
+        """The same array for all shots where it is equal."""
+        return self.known.setdefault(values.tobytes(), values)
+
+    def lines_of(self, spread):
+        """The line of each receiver, one list for all shots where it is equal."""
+        names = self.name[spread]
+        key = b'line' + names.tobytes()
+        if key not in self.known:
+            self.known[key] = [self.names[i] for i in names]
+        return self.known[key]
 
 
 def _channels(columns, at):
@@ -198,7 +226,7 @@ def _channels(columns, at):
 
 
 def _relation_receivers(columns, at, n, receivers):
-    """Positions of the receivers of a relation record, one for each of its n channels."""
+    """What `receivers` has for the points of a relation record, one for each of its n channels."""
     first, last = (columns.real(*where, 'receiver') for where in at['receivers'])
     line, index = _plain(columns.text(*at['rline'])), columns.text(*at['rindex']) or '1'
     if np.isnan(first + last) or n < 1:
