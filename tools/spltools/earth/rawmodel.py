@@ -37,8 +37,8 @@ def read_raw(path, options):
     line, other = (options.nz, options.nx) if options.order == 'zfast' else (options.nx, options.nz)
     if mixed(values, line, other):
         warn(
-            f'the axes of {path} seem to be mixed up: its numbers jump every {other} and not every {line}; exchange --nx and --nz, or'
-            f' give --order {"xfast" if options.order == "zfast" else "zfast"}'
+            f'the axes of {path} seem to be mixed up: its numbers jump every {other} and not every {line}; exchange --nx and'
+            f' --nz, or give --order {"xfast" if options.order == "zfast" else "zfast"}'
         )
     if options.order == 'zfast':
         return values.reshape(options.nx, options.nz).T
@@ -46,8 +46,8 @@ def read_raw(path, options):
 
 
 def mixed(values, line, other):
-    """Whether the numbers of a file jump every `other` and not every `line`, as raw_layout.f90 has it: after the end of a line comes
-    the number of another place."""
+    """Whether the numbers of a file jump every `other` and not every `line`, as raw_layout.f90 has it: after the end of a line
+    comes the number of another place."""
     if line == other or not np.isfinite(values).all():
         return False
 
