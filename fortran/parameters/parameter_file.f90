@@ -244,6 +244,7 @@ contains
     if (tail(1:1) /= '#') problem = 'goes on behind the closing quote: write a quote inside the text twice'
     if (scan(tail(1:1), '!%;') > 0 .or. index(tail, '//') == 1) &
       problem = 'goes on behind the closing quote: comments start with # outside a namelist'
+    if (tail == ',' .or. tail == ';') problem = 'goes on behind the closing quote: one value a line, no comma behind it'
   end subroutine TakeQuoted
 
   pure subroutine TakeBare(rest, value, problem)
@@ -260,6 +261,8 @@ contains
                 ': comments start with # outside a namelist; quote the value if this belongs to it'
     else if (index(value, '=') > 0) then
       problem = 'holds a second =: one parameter a line; quote the value if = belongs to it'
+    else if (value /= '' .and. scan(value, ',;', back=.true.) == len(value)) then
+      problem = 'ends with '//value(len(value):)//': one value a line, no comma behind it; quote the value if this belongs to it'
     end if
   end subroutine TakeBare
 

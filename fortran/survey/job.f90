@@ -362,6 +362,7 @@ contains
     if (.not. allocated(error)) return
     advice = '; give the path from the folder the job is started in, or from /'
     if (path(1:1) == '~') advice = '; ~ is not expanded here, write the whole path'
+    if (index(path, achar(92)) > 0) advice = '; folders are parted by /, not by '//achar(92)
     call t%blame(name, 'cannot be read: '//error%message//advice)
   end subroutine CheckInput
 

@@ -73,6 +73,7 @@ contains
              '.nc: give the spacing along z [m]')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.bin'], 'run', '4 faults')
     call BadAlone([character(60) :: 'keymap=line.map', 'vp=none.bin'], 'vp = none.bin (command line) cannot be read')
+    call BadAlone([character(60) :: 'keymap=line.map', 'vp=models\vp.nc'], 'folders are parted by /, not by \')
     call BadAlone([character(60) :: 'keymap=line.map', 'vp=.'], 'vp = . (command line) cannot be read: this is a directory')
     call Put('line.segy', 'SEG-Y')
     call BadAlone([character(60) :: 'keymap=line.map', 'vp=line.segy'], 'is SEG-Y or SU: convert it')

@@ -340,6 +340,17 @@ def test_raw():
             '--overwrite',
         )
         holds('raw.nc', 'vp', section(), 10, 5, 0, 0, 'm/s')
+    section().T.tofile('zfast.raw')
+    np.full(NX * NZ, 2000, np.float32).tofile('even.raw')
+    words = ['--dx', 10, '--dz', 5, '--variable', 'vp', '--unit', 'm/s', '-o', 'raw.nc', '--overwrite']
+    for what, name, nx, nz, order, told in (
+        ('nx and nz exchanged', 'zfast.raw', NZ, NX, 'zfast', f'jump every {NZ} and not every {NX}; exchange --nx and --nz, or give --order xfast'),
+        ('another order', 'zfast.raw', NX, NZ, 'xfast', f'jump every {NZ} and not every {NX}; exchange --nx and --nz, or give --order zfast'),
+        ('both, which is right', 'zfast.raw', NX, NZ, 'zfast', ''),
+        ('a medium the same throughout', 'even.raw', NZ, NX, 'zfast', ''),
+    ):
+        text = fine(what, 'raw', name, '--nx', nx, '--nz', nz, '--order', order, *words)
+        claim(told in text and ('mixed up' in text) == bool(told), f'{what}: {"is told" if told else "nothing is told"}')
     refused('check --unit, the byte order', 'the wrong byte order', 'raw', 'vp.raw', *shape)
     with open('vp.raw', 'ab') as file:
         file.write(b'\0\0\0\0')

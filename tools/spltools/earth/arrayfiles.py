@@ -208,7 +208,8 @@ def rsf_header(path):
     for m in re.finditer(r'(?:^|\s)(\w[\w-]*)=("[^"]*"|\'[^\']*\'|\S*)', re.sub(r'(?m)#.*$', '', text.decode('utf-8', 'replace'))):
         words[m.group(1)] = m.group(2).strip('"\'')
     if 'n1' not in words or 'in' not in words:
-        fail(f'{path} is no RSF header: it has no ' + ('n1=' if 'n1' not in words else 'in='))
+        missing = 'in' if 'n1' in words else 'n1'
+        fail(f'{path} is no RSF header, which is text: it has no {missing}=; give the .rsf file, not its data')
     return words, None if end < 0 else end + len(RSF_END)
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from spltools.cli import check_input, fail, number
+from spltools.cli import check_input, fail, number, warn
 
 CELLS_MAX = 2000000000
+CLEAR, NOTICED, LOOKS = 5, 1e-3, 4096  # jumps are so many times as large as other changes; of the mean number; places looked at
 SPACING = number(0.001, 1e5, 'm')  # finer ones would be lost in the coordinates
 
 
@@ -33,6 +34,30 @@ def read_raw(path, options):
             f' {options.type} are {wanted}'
         )
     values = np.fromfile(path, dtype={'little': '<', 'big': '>'}[options.endian] + f'f{itemsize}')
+    line, other = (options.nz, options.nx) if options.order == 'zfast' else (options.nx, options.nz)
+    if mixed(values, line, other):
+        warn(
+            f'the axes of {path} seem to be mixed up: its numbers jump every {other} and not every {line}; exchange --nx and'
+            f' --nz, or give --order {"xfast" if options.order == "zfast" else "zfast"}'
+        )
     if options.order == 'zfast':
         return values.reshape(options.nx, options.nz).T
     return values.reshape(options.nz, options.nx)
+
+
+def mixed(values, line, other):
+    """Whether the numbers of a file jump every `other` and not every `line`, as raw_layout.f90 has it: after the end of a line
+    comes the number of another place."""
+    if line == other or not np.isfinite(values).all():
+        return False
+
+    def changes(period, *apart):
+        at = np.arange(1, (len(values) - 1) // period + 1) * period
+        at = at[:: max(1, len(at) // LOOKS)]
+        at = at[(at[:, None] % np.array(apart) != 0).all(axis=1)]
+        return np.abs(values[at].astype(float) - values[at - 1])
+
+    along, ends, jumps = changes(1, line, other), changes(line, other), changes(other, line)
+    mean = float(np.abs(values[:: max(1, len(values) // LOOKS)].astype(float)).mean())
+    much = max([CLEAR * float(c.mean()) for c in (along, ends) if len(c)] + [NOTICED * mean])
+    return len(jumps) >= 4 and np.count_nonzero(jumps > much) > len(jumps) / 2
