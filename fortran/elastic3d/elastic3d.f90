@@ -50,7 +50,7 @@ module elastic3d_m
     type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of shots looked at
     type(floor_sources_t) :: below_floor      !< and sources of moment right below water
     type(told_receivers_t) :: over_floor(2)   !< and those of pressure and of motion right above a sea floor in a cell
-    type(told_receivers_t) :: in_water        !< and those of velocity in water right above a source in rock
+    type(told_receivers_t) :: in_water(2)     !< and those of velocity in water right above a source in rock, or a sea floor
     type(told_receivers_t) :: in_shallows     !< and those in or right below shallow water
   contains
     procedure :: introduce

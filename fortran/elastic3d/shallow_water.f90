@@ -12,7 +12,7 @@ module shallow_water_m
   use told_receivers_m, only: off_most, told_receivers_t, ToldAdd
   implicit none
   private
-  public :: ShallowWater, ShallowWaterSay
+  public :: ShallowWater, ShallowWaterSay, WaterDepth
 
   integer, parameter :: least(2) = [5, 7]         !< cells of water that suffice: floors on a face of the cells, within one
   real(dp), parameter :: below = 3                !< receivers so many cells below the floor are looked at
