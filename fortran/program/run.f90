@@ -22,7 +22,7 @@ module run_m
   use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
-  use scheme_exchange_m, only: PREPARING, SchemeReceive, SchemeSend
+  use scheme_exchange_m, only: PREPARING, SchemeReceive, SchemeSend, SIGNALLED
   use store_m, only: store_t, StoreClose, StoreOpen, StoreOthersDone, StoreStopPath
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
   use gather_header_m, only: gather_header_t
@@ -143,7 +143,7 @@ contains
     integer :: group
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
-    call Barrier(role%world, PREPARING, role%peers, all_here)     ! rank 0 may have read for long
+    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED)     ! rank 0 may have read for long
     broken = .not. all_here
     if (broken .and. role%master) call LogError('a rank died before the first shot: run the same command again')
     if (broken) return

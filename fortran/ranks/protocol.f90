@@ -35,7 +35,7 @@
 !> that is taken for lost (LinkForget) keeps nothing waiting. Should that rank come back, its messages go on where they stood.
 !> A single process is both sides: the message goes straight to the listener.
 module protocol_m
-  use host_c, only: host_nap, host_seconds
+  use host_c, only: host_nap, host_seconds, host_signal
   use kinds_m, only: dp, i8, sp
   use message_parts_m, only: PartBegin, PartLength, Parts
   use mpi_f08
@@ -472,18 +472,21 @@ contains
   end subroutine ReceiveWhole
 
   !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
-  !> `peers`: only while all of them live. `all_here` tells whether they came. If they did not, `comm` serves for no collective
+  !> `peers`: only while all of them live; with `signalled`: at most so long after a signal to end that this rank got, where rank 0
+  !> is not among these [s]. `all_here` tells whether they came. If they did not, `comm` serves for no collective
   !> any more.
-  subroutine Barrier(comm, seconds, peers, all_here)
+  subroutine Barrier(comm, seconds, peers, all_here, signalled)
     type(MPI_Comm), intent(in) :: comm
-    real(dp), intent(in), optional :: seconds
+    real(dp), intent(in), optional :: seconds, signalled
     type(peers_t), intent(inout), optional :: peers
     logical, intent(out), optional :: all_here
     type(barrier_t) :: mine
-    real(dp) :: nap, start
+    real(dp) :: nap, now, start, asked
+    integer :: signal
     start = host_seconds()
     call BarrierBegin(comm, mine)
     nap = 0
+    asked = -1
     if (present(all_here)) all_here = .false.
     do while (.not. BarrierOver(mine))
       if (present(seconds)) then
@@ -492,6 +495,12 @@ contains
       if (present(peers)) then
         call PeersLook(peers, host_seconds())
         if (PeersDead(peers) >= 0) return
+        now = host_seconds()
+        signal = int(host_signal())
+        if (asked < 0 .and. signal /= 0) asked = now
+        if (present(signalled) .and. asked >= 0 .and. allocated(peers%rank)) then
+          if (now - asked > signalled .and. all(peers%rank /= 0)) return
+        end if
       end if
       call Rest(nap)
     end do

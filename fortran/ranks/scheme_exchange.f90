@@ -4,6 +4,7 @@ module scheme_exchange_m
   use checked_m, only: Whole
   use lease_m, only: PATIENCE
   use error_m, only: error_t, Fail
+  use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use physics_m, only: physics_t
@@ -15,9 +16,10 @@ module scheme_exchange_m
   use master_heartbeat_m, only: heartbeat_t, HeartbeatMasterGone, HeartbeatLook, HeartbeatNew
   implicit none
   private
-  public :: SchemeSend, SchemeReceive, PREPARING
+  public :: SchemeSend, SchemeReceive, PREPARING, SIGNALLED
 
   real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
+  real(dp), parameter :: SIGNALLED = 20.0_dp       !< the same after a signal to end, which most often rank 0 got too
 
 contains
 
@@ -51,18 +53,28 @@ contains
     type(message_t) :: message
     type(heartbeat_t) :: heartbeat
     character(:), allocatable :: why
-    real(dp) :: nap
+    real(dp) :: nap, now, asked               ! asked: when a signal to end was seen first, < 0: none was [s]
+    integer :: signal
     logical :: due
     nap = 0
+    asked = -1
     status = 0
     call physics%new_scheme(scheme)
     call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
     do while (.not. LinkReceive(link, message))
       call Rest(nap)
       call HeartbeatLook(heartbeat, due, master_gone)
-      if (.not. master_gone) cycle
-      call HeartbeatMasterGone(heartbeat, link, message)
-      exit
+      now = host_seconds()
+      signal = int(host_signal())
+      if (asked < 0 .and. signal /= 0) asked = now
+      if (master_gone) then
+        call HeartbeatMasterGone(heartbeat, link, message)
+        exit
+      else if (asked >= 0 .and. now - asked > SIGNALLED .and. all(heartbeat%peers%rank /= 0)) then
+        call HeartbeatMasterGone(heartbeat, link, message, 'a signal asked this rank to end, and nothing was heard of rank 0 '// &
+                                 'for '//Str(SIGNALLED)//' s')
+        exit
+      end if
     end do
     master_gone = message%kind == MSG_END
     if (master_gone) status = Whole(message%n(1), 0, 255)

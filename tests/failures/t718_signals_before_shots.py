@@ -4,6 +4,7 @@ nothing is damaged."""
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import jobs
@@ -16,7 +17,8 @@ from minisurvey import differences, make, run
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Who opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone.
+# Who opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone. With SPACES no rank sees processes
+# of the others, as on machines of their own.
 Path("wait.c").write_text(r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,6 +38,14 @@ static void look(const char *path) {
     close(make(here, O_CREAT | O_WRONLY, 0644));
     while (!access(here, F_OK))
         usleep(2000);
+}
+ssize_t readlink(const char *path, char *target, size_t n) {
+    ssize_t (*real)(const char *, char *, size_t) = (ssize_t (*)(const char *, char *, size_t))dlsym(RTLD_NEXT, "readlink");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!getenv("SPACES") || !rank || strcmp(path, "/proc/self/ns/pid"))
+        return real(path, target, n);
+    strncpy(target, rank, n);
+    return (ssize_t)strlen(rank);
 }
 #define OPEN(name)                                                                          \
     int name(const char *path, int flags, ...) {                                            \
@@ -120,12 +130,29 @@ claim(looks and status == 3 and EARLY in job.said() and left("held.nc") == ["hel
 status, said, reached = stopped("others.nc", "vp.raw", signal.SIGTERM, ranks=3, options=RECOVERY)
 claim(reached and status is not None and EARLY in said and not ranks_here("others.nc") and left("others.nc") == [],
       f"the launcher lets the other ranks live: they end as well: {line_with('rank 0 is dead', said)}")
+
+
+def far(output, at, *words):
+    """Three ranks, none of which sees another, get the signal as rank 0 opens a file."""
+    job = Job(*words, output=output, ranks=3, options=RECOVERY, machine={},
+              env={"LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": at, "WAIT_HERE": str(HERE), "SPACES": "1"})
+    reached = job.until(HERE.exists)
+    time.sleep(0.5)                              # until the others wait as well; what is claimed holds if they do not yet
+    kick(job.pid(1), job.pid(2), job.pid(0), sig=signal.SIGTERM)
+    status, said = job.end(), job.said()
+    HERE.unlink(missing_ok=True)
+    claim(reached and status is not None and EARLY in said and not ranks_here(output) and left(output) == [],
+          f"and where none of them sees rank 0, {' '.join(words)}: {line_with('SIGTERM', said)}")
+
+
+far("far.nc", "vp.raw")
 jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
 mini3d.make(shots=1)
 for options in ((), RECOVERY):
     status, said, reached = stopped("sized.nc", "earth.layers", signal.SIGTERM, "group=auto", ranks=3, options=options)
     claim(reached and (status == 3 or options and status == 0) and EARLY in said and left("sized.nc") == [] and not ranks_here("sized.nc"),
           f"ranks that wait for the size of their groups {' '.join(options)}: exit status {status}, all ended")
+far("farther.nc", "earth.layers", "group=auto")
 
 # --- what is no run ends as other programs do ----------------------------------------------------------------------------------
 
