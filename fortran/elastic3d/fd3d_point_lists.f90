@@ -157,8 +157,8 @@ contains
     integer :: a, l, m, n, at(3)
     logical :: beside, even
     if (list%n > huge(1) - max(sinc_nodes**3, ground_nodes) .and. .not. allocated(error)) &       ! default integers count them
-      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, fewer '// &
-                'components, or fewer points of a fault')
+      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, '// &
+                'fewer components, or fewer points of a fault')
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     if (allocated(list%piece)) then
