@@ -284,12 +284,13 @@ static int remove_lock(const char *path, const char *token, const char *own) {
     return reason == ENOENT ? 0 : reason;
 }
 
-/* Fails, and tells whose the file is: in a folder like /tmp (sticky) nobody else may remove it, root apart. */
-static int not_mine_to_take(const char *path, const char *why) {
-    char owner[64] = "?";
+/* Fails; if it is another user's file tells whose: in a folder like /tmp (sticky) nobody else may remove it, root
+ * apart. */
+static int not_taken(const char *path, const char *why) {
+    char owner[64];
     struct stat st;
-    if (!lstat(path, &st))
-        user_name(st.st_uid, owner, sizeof owner);
+    REQUIRE(!lstat(path, &st) && st.st_uid != geteuid(), "cannot take the lock '%s' over: %s", path, why);
+    user_name(st.st_uid, owner, sizeof owner);
     FAIL("cannot take the lock '%s' of user %s over: %s: ask %s to remove it, or choose another output", path, owner,
          why, owner);
 }
@@ -301,7 +302,7 @@ static int wait_for_heir(const char *right) {
     const struct timespec nap = {0, 10000000};
     const char *why = unreadable(right);
     if (why)
-        return not_mine_to_take(right, why); /* else it would be tried for ever */
+        return not_taken(right, why); /* else it would be tried for ever */
     if (lock_read(right, sizeof first, first) < 0)
         return 0;
     for (int naps = 0; naps < HEIR_NAPS; naps++) {
@@ -333,7 +334,7 @@ int lock_break(const char *path, const char *text) {
     free(right);
     free(me);
     TRY(failed);
-    return reason ? not_mine_to_take(path, strerror(reason)) : 0;
+    return reason ? not_taken(path, strerror(reason)) : 0;
 }
 
 /* --- keeping it ---------------------------------------------------------------------- */

@@ -156,8 +156,9 @@ static int lacks_ranks(void) {
     return known.fewer > 0 && now - known.fewer >= 2 * patience;
 }
 
-/* The number of one that has been gone for longer than the patience, 0 if there is none. */
+/* Looks at all. The number of one that has been gone for longer than the patience, 0 if there is none. */
 static long long_gone(void) {
+    long gone = 0;
     double now = host_seconds(), since = now - known.looked;
     since = since < pause_most ? since : pause_most;
     known.looked = now;
@@ -172,10 +173,10 @@ static long long_gone(void) {
         s->still = stopped ? s->still + since : 0;
         if (lives == 0 || (lives == 1 && ticks != s->ticks))
             s->ended = s->ended > 0 ? s->ended : now;
-        if (s->ended > 0 && now - s->ended >= patience)
-            return s->pid;
+        if (!gone && s->ended > 0 && now - s->ended >= patience)
+            gone = s->pid;
     }
-    return 0;
+    return gone;
 }
 
 /* Kills those that were stopped for so many seconds: they hear no alarm, the others end, and their launcher would wait

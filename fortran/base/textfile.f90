@@ -6,7 +6,7 @@ module textfile_m
   use kinds_m, only: dp, i8
   use error_m, only: error_t, Fail
   use path_c, only: path_folder, path_kind, path_other
-  use text_m, only: CString, Str, ToReal
+  use text_m, only: CString, Lower, Str, ToReal
   implicit none
   private
   public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, TextAdvice, TextAdvise, TitleAdvice, NumberOf, IntegerOf, Shown
@@ -171,6 +171,7 @@ contains
     character(*), intent(in) :: word
     character(:), allocatable :: advice
     advice = ''
+    if (any(Lower(word) == [character(8) :: 'nan', 'inf', 'infinity'])) return
     if (len(word) > 0 .and. verify(word, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_[](),;/') == 0) &
       advice = '; a line of titles begins with #'
   end function TitleAdvice

@@ -18,7 +18,8 @@ module grow_m
   use gather_header_m, only: gather_header_t
   use journal_m, only: journal_done, journal_t, JournalFind, JournalHead, JournalRead
   use keymap_m, only: keymap_t
-  use lock_m, only: lock_t
+  use host_c, only: host_signals_end
+  use lock_m, only: lock_t, STOPPED
   use log_m, only: LogInfo
   use sides_m, only: SidePath
   use text_m, only: Str
@@ -114,7 +115,9 @@ contains
     if (there .and. .not. allocated(error)) call Compare(path, header, keymap, growth, error)
     if (there .and. growth%other .and. .not. allocated(error)) then
       if (growth%moves) then
+        call host_signals_end(STOPPED)          ! it may take an hour, and outlives a kill
         call Write(path, header, keymap, growth, lock, error)
+        call host_signals_end(0)
         call AddContext(error, "'"//path//"' cannot grow, and is as it was")
         if (.not. allocated(error)) call Look(path, growth, there)
         if (.not. allocated(error)) call Follow(path, growth, host, error)

@@ -20,7 +20,7 @@ module lock_m
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
   real(dp), parameter :: DYING = 3.0_dp       !< seconds a living owner on this machine has to end: a job being killed takes a while
-  integer, parameter :: STOPPED = 3           !< exit status where a signal comes while another's lock is watched
+  integer, parameter, public :: STOPPED = 3   !< exit status where a signal comes while another's lock is watched
   integer, parameter :: most = 700            !< characters of a lock
 
   !> The content of a lock, for a reader.

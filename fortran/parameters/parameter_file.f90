@@ -244,7 +244,7 @@ contains
     if (tail(1:1) /= '#') problem = 'goes on behind the closing quote: write a quote inside the text twice'
     if (scan(tail(1:1), '!%;') > 0 .or. index(tail, '//') == 1) &
       problem = 'goes on behind the closing quote: comments start with # outside a namelist'
-    if (tail == ',' .or. tail == ';') problem = 'goes on behind the closing quote: one value a line, no comma behind it'
+    if (tail(1:1) == ',' .or. tail == ';') problem = 'goes on behind the closing quote: one value a line, no comma behind it'
   end subroutine TakeQuoted
 
   pure subroutine TakeBare(rest, value, problem)

@@ -10,7 +10,7 @@ from pathlib import Path
 import jobs
 import mini3d
 import minisurvey
-from check import claim, done, skip
+from check import PATIENCE, claim, done, skip
 from jobs import RECOVERY, Job, closed, count, kick, line_with, ranks_here, wait_until
 from minisurvey import differences, make, run
 
@@ -158,10 +158,11 @@ far("farther.nc", "earth.layers", "group=auto")
 
 minisurvey.make()
 HERE.unlink(missing_ok=True)
+signal.signal(signal.SIGINT, signal.SIG_DFL)                      # whoever runs this may ignore it
 p = subprocess.Popen([minisurvey.PROGRAM, "plan", "par=job.par"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                      env={**os.environ, "LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": "vp.raw", "WAIT_HERE": str(HERE)})
 reached = wait_until(HERE.exists, process=p)
 kick(p.pid, sig=signal.SIGINT)
-status = p.wait()
+status = p.wait(PATIENCE)
 claim(reached and status == -signal.SIGINT, f"SIGINT ends plan as it ends any program: {status}")
 done()

@@ -24,7 +24,7 @@ if READABLE or HERE:
 def as_user(user, *words, umask=0o022):
     """The finished process of another user, in the common folder."""
     return subprocess.run(words, cwd=FOLDER, user=user, group=user, extra_groups=[], umask=umask, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=PATIENCE)
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE, env={**os.environ, "TMPDIR": "/tmp", "HOME": "/"})
 
 
 def job(output):

@@ -110,6 +110,7 @@ claim(figures.quantity('vz_top', 'velocity vz at the top, z = 0 m') == 'particle
 
 # maps are seen from above: y of finite differences lies to the right of x, that of a mesh whose z points up to the left
 FD, LEFT = {'axes': 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down'}, {'navigation_y': 'left'}
+claim({*FD, *LEFT, 'mesh_z'} == {*figures.MAP_ATTRIBUTES}, f'what tells how y lies is read: {figures.MAP_ATTRIBUTES}')
 for attributes, wanted, turned, words in ((FD, '', True, 'seen from above'), (FD, 'up', False, 'seen from below'), ({**FD, **LEFT}, '', False, 'from above'),
                                           ({'mesh_z': 'up', 'axes': 'x and y of the mesh, z down'}, '', False, 'seen from above'),
                                           ({'mesh_z': 'down'}, '', True, 'seen from above'), ({}, '', False, 'as the survey has them'),

@@ -52,8 +52,8 @@ def mixed(values, line, other):
         return False
 
     def changes(period, *apart):
-        at = np.arange(1, (len(values) - 1) // period + 1) * period
-        at = at[:: max(1, len(at) // LOOKS)]
+        n = (len(values) - 1) // period
+        at = np.arange(1, n + 1, max(1, n // LOOKS)) * period
         at = at[(at[:, None] % np.array(apart) != 0).all(axis=1)]
         return np.abs(values[at].astype(float) - values[at - 1])
 

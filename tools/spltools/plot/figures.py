@@ -110,6 +110,9 @@ def quantity(variable, meaning=''):
 
 # --- maps ------------------------------------------------------------------------------------------------------------
 
+MAP_ATTRIBUTES = ('axes', 'mesh_z', 'navigation_y')         # of a file, that tell it
+
+
 def side_of_y(attributes):
     """To which side of +x y points, seen from above, 'left' or 'right', as the attributes {name: value} of a file tell: the rule of
     its navigation first, which knows where its y comes from; '' where nothing tells."""

@@ -12,7 +12,7 @@ MOST_STATIONS = 60
 
 
 def add_figures(figure):
-    q = figure('stations', stations, 'seismograms of a shot: a panel a component, a line a station, all on one scale')
+    q = figure('stations', stations, 'seismograms of a shot: a panel a component, a line a station, one scale a unit')
     q.add_argument('file', help='file of gathers')
     q.add_argument('--record', help='shot record (default: the middle one of those finished)')
     q.add_argument('--components', metavar='LIST', help='joined by commas (default: all velocities that were recorded)')
@@ -109,7 +109,7 @@ def map_(a):
             i = np.nanmax(np.abs(field).reshape(len(field), -1), 1).argmax() if a.time is None else np.abs(times - a.time).argmin()
             field, meaning = field[i], f'{meaning}, t = {times[i]:.3f} s'
         record = int(ds.record)
-        attributes = {n: ds.getncattr(n) for n in ('axes', 'mesh_z') if n in ds.ncattrs()}
+        attributes = {n: ds.getncattr(n) for n in figures.MAP_ATTRIBUTES if n in ds.ncattrs()}
     if np.isnan(field).all():
         cli.fail(f'{name} of {a.file} has no point in the mesh: nothing to draw')
     level = figures.clip_of([field[~np.isnan(field)]], a.clip)
