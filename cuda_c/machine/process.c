@@ -159,6 +159,7 @@ static int lacks_ranks(void) {
 /* The number of one that has been gone for longer than the patience, 0 if there is none. */
 static long long_gone(void) {
     double now = host_seconds(), since = now - known.looked;
+    long gone = 0;
     since = since < pause_most ? since : pause_most;
     known.looked = now;
     known.stopped = 0;
@@ -172,10 +173,10 @@ static long long_gone(void) {
         s->still = stopped ? s->still + since : 0;
         if (lives == 0 || (lives == 1 && ticks != s->ticks))
             s->ended = s->ended > 0 ? s->ended : now;
-        if (s->ended > 0 && now - s->ended >= patience)
-            return s->pid;
+        if (!gone && s->ended > 0 && now - s->ended >= patience)
+            gone = s->pid;
     }
-    return 0;
+    return gone;
 }
 
 /* Kills those that were stopped for so many seconds: they hear no alarm, the others end, and their launcher would wait
@@ -208,6 +209,12 @@ static void *watch(void *begun) {
             snprintf(who, sizeof who, "process %ld, ", gone);
         gone = gone || lacks_ranks();
         end_still(still_most, "while the ranks found each other");
+        host_nap(look_every);
+    }
+    while (gone && turn == (int)(long)begun && lets_others_live() && known.stopped) { /* nobody is left to do it later */
+        look_around();
+        long_gone();
+        end_still(still_at_end, "as the job ended");
         host_nap(look_every);
     }
     snprintf(words, sizeof words,
