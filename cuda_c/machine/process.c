@@ -211,7 +211,7 @@ static void *watch(void *begun) {
         end_still(still_most, "while the ranks found each other");
         host_nap(look_every);
     }
-    while (gone && turn == (int)(long)begun && lets_others_live() && known.stopped) { /* nobody is left to do it later */
+    while (gone && turn == (int)(long)begun && lets_others_live() && known.stopped) { /* nobody is left later */
         look_around();
         long_gone();
         end_still(still_at_end, "as the job ended");

@@ -24,8 +24,8 @@ contains
   end subroutine FioBegin
 
   !> Puts the checksum of the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
-  !> After an error nothing of it remains. `handle` is null on return. `slots`: what follows the header and its checksum is filled in
-  !> later, and zeros until then.
+  !> After an error nothing of it remains. `handle` is null on return. `slots`: what follows the header and its checksum is filled
+  !> in later, and zeros until then.
   subroutine FioFinish(handle, path, error, slots)
     type(c_ptr), intent(inout) :: handle
     character(*), intent(in) :: path
