@@ -306,12 +306,12 @@ module fio_c
     end function fio_crc_slots
 
     !> For a CDF-5 file with scalars header_bytes and header_crc32, after its fixed variables are put and synced: puts
-    !> both, and tells the bytes of the complete file.
-    integer(c_int) function fio_header_checksum(handle, bytes) bind(c)
+    !> both, and tells the bytes up to their end and those of the complete file.
+    integer(c_int) function fio_header_checksum(handle, fixed, bytes) bind(c)
       import :: c_ptr, c_int, c_long_long
       implicit none
       type(c_ptr), value :: handle
-      integer(c_long_long), intent(out) :: bytes
+      integer(c_long_long), intent(out) :: fixed, bytes
     end function fio_header_checksum
 
     !> Cuts off what a writer that was killed may have left beyond the end of a file of gathers whose header is whole.

@@ -160,6 +160,7 @@ static int lacks_ranks(void) {
 static long long_gone(void) {
     long gone = 0;
     double now = host_seconds(), since = now - known.looked;
+    long gone = 0;
     since = since < pause_most ? since : pause_most;
     known.looked = now;
     known.stopped = 0;
@@ -209,6 +210,12 @@ static void *watch(void *begun) {
             snprintf(who, sizeof who, "process %ld, ", gone);
         gone = gone || lacks_ranks();
         end_still(still_most, "while the ranks found each other");
+        host_nap(look_every);
+    }
+    while (gone && turn == (int)(long)begun && lets_others_live() && known.stopped) { /* nobody is left later */
+        look_around();
+        long_gone();
+        end_still(still_at_end, "as the job ended");
         host_nap(look_every);
     }
     snprintf(words, sizeof words,

@@ -29,7 +29,7 @@ int fio_layout_read(const char *path, const char *var, struct fio_layout *layout
 int fio_classic_check(const char *path);
 
 /* Length and CRC-32 of the bytes of `path` that never change, and the bytes of the complete file. */
-int fio_header_sum(const char *path, long *n, long *crc, long *total);
+int fio_header_sum(const char *path, long *n, long *crc, long *fixed, long *total);
 
 /* The bytes of a CDF-5 file that is defined as any other, but not made: see fio_tally in interfaces/fio_c.f90. */
 struct fio_tally;

@@ -289,12 +289,15 @@ int fio_unstretch(const char *path) {
     return found == number(&b, 4) ? file_cut(path, l.total) : 0;
 }
 
-/* The length and checksum to store in header_bytes and header_crc32 (used by fio_header_checksum). */
-int fio_header_sum(const char *path, long *n, long *crc, long *total) {
-    struct fio_layout l;
+/* The length and checksum to store in header_bytes and header_crc32 (used by fio_header_checksum), and where these
+ * end. */
+int fio_header_sum(const char *path, long *n, long *crc, long *fixed, long *total) {
+    struct fio_layout l, sum;
     TRY(fio_layout_read(path, "header_bytes", &l));
+    TRY(fio_layout_read(path, "header_crc32", &sum));
     REQUIRE(l.begin >= l.header, "'%s' has no variable header_bytes behind its header", path);
     *n = l.begin;
+    *fixed = sum.begin + sum.bytes;
     *total = l.total;
     return head_crc(path, l.begin, crc);
 }

@@ -594,10 +594,10 @@ int fio_crc_slots(void *handle, const char *var, long slot, long n, long *crc) {
     return 0;
 }
 
-int fio_header_checksum(void *handle, long *bytes) {
+int fio_header_checksum(void *handle, long *fixed, long *bytes) {
     long n, crc, zero = 0;
     TRY(fio_sync(handle));
-    TRY(fio_header_sum(((struct fio *)handle)->path, &n, &crc, bytes));
+    TRY(fio_header_sum(((struct fio *)handle)->path, &n, &crc, fixed, bytes));
     TRY(fio_put_longs(handle, "header_bytes", &zero, &zero, &n));
     return fio_put_longs(handle, "header_crc32", &zero, &zero, &crc);
 }

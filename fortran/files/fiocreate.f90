@@ -35,7 +35,7 @@ contains
     call FioBegin(handle, path, error)
     if (.not. allocated(error)) call DefineFile(handle, header, error)
     if (.not. allocated(error)) call PutFixed(handle, header, error)
-    call FioFinish(handle, path, error)
+    call FioFinish(handle, path, error, slots=.true.)
     if (allocated(error)) return
     call FioOpen(fio, path, error, header%fingerprint)
   end subroutine FioCreate

@@ -24,20 +24,26 @@ contains
   end subroutine FioBegin
 
   !> Puts the checksum of the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
-  !> After an error nothing of it remains. `handle` is null on return.
-  subroutine FioFinish(handle, path, error)
+  !> After an error nothing of it remains. `handle` is null on return. `slots`: what follows the header and its checksum is filled
+  !> in later, and zeros until then.
+  subroutine FioFinish(handle, path, error, slots)
     type(c_ptr), intent(inout) :: handle
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in) :: slots
     type(error_t), allocatable :: second
-    integer(c_long_long) :: bytes
+    integer(c_long_long) :: fixed, bytes
+    fixed = 0
     bytes = 0
-    if (.not. allocated(error)) call FailFromC(fio_header_checksum(handle, bytes), error)
+    if (.not. allocated(error)) call FailFromC(fio_header_checksum(handle, fixed, bytes), error)
     ! the space first: closing would otherwise stretch the file with a hole that may not fit later
     if (.not. allocated(error)) call FailFromC(file_reserve(CString(FileHalf(path)), CString(path), bytes), error)
     if (c_associated(handle)) call FailFromC(fio_close(handle), error)
     handle = c_null_ptr
-    ! where the header is longer than its buffer the library leaves a small file longer than all that is in it
+    ! where the header is longer than its buffer the library leaves pieces of it in the slots, and a small file longer than all that
+    ! is in it
+    if (slots .and. .not. allocated(error)) call FailFromC(file_cut(CString(FileHalf(path)), fixed), error)
+    if (slots .and. .not. allocated(error)) call FailFromC(file_reserve(CString(FileHalf(path)), CString(path), bytes), error)
     if (.not. allocated(error)) call FailFromC(file_cut(CString(FileHalf(path)), bytes), error)
     if (.not. allocated(error)) call FileSync(FileHalf(path), error)
     if (.not. allocated(error)) call FileRename(FileHalf(path), path, error)

@@ -17,7 +17,7 @@ if "debug" in os.environ["B"]:
     done()
 # Two minutes are too long for a test: forty seconds of the alarm pass in one, or HASTE; or all take PATIENT times as long. And rank DIE_RANK dies at its
 # barrier number DIE_AT, before it enters it or just after; or as it starts MPI, so many microseconds after it came (DIE_YOUNG), and the others come
-# so much later (COME_LATE). With STOP_YOUNG it is stopped then instead.
+# so much later (COME_LATE). With STOP_YOUNG it is stopped then instead. Rank STILL_RANK is stopped as it starts MPI in any case.
 with open("haste.c", "w") as f:
     f.write(r"""
 #define _GNU_SOURCE
@@ -37,6 +37,8 @@ __attribute__((constructor)) static void come(void) {
 }
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*real)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))dlsym(RTLD_NEXT, "PMPI_Init_thread");
+    if (number("STILL_RANK") >= 0 && number("OMPI_COMM_WORLD_RANK") == number("STILL_RANK"))
+        raise(SIGSTOP);
     if (getenv("DIE_YOUNG") && number("OMPI_COMM_WORLD_RANK") == number("DIE_RANK")) {
         usleep(number("DIE_YOUNG"));
         raise(getenv("STOP_YOUNG") ? SIGSTOP : SIGKILL);
@@ -69,6 +71,8 @@ make(lease=2)
 still = [Job(output=f"still{rank}.nc", ranks=4, options=RECOVERY, machine={},
              env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "500000", "STOP_YOUNG": "1", "PATIENT": "5"})
          for rank in (0, 2)]
+both = Job(output="both.nc", ranks=4, options=RECOVERY, machine={},
+           env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": "1", "DIE_YOUNG": "500000", "STILL_RANK": "2", "PATIENT": "5"})
 words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1", str(PROGRAM), "par=job.par",
          ":", "-n", "1", "sleep", "200"]      # a rank that never comes
 begin = time.monotonic()
@@ -178,6 +182,10 @@ claim(status is not None and "was stopped for 5 s as the job ended: it is killed
 
 # --- stopped as it starts MPI ---------------------------------------------------------------------------------------------------
 
+status, said = both.end(), both.said()
+claim(status is not None and "was stopped for 5 s as the job ended: it is killed" in said
+      and "has ended before the ranks had found each other" in said,
+      f"rank 2 is stopped as it starts MPI, rank 1 killed there: mpirun ends, exit status {status}: {line_with('was stopped', said)}")
 for rank, job in zip((0, 2), still):
     status = job.end()
     said = job.said()

@@ -1,9 +1,10 @@
-!> A file of gathers has the length that its header says, however long that header is and however small the file.
+!> A file of gathers has the length that its header says, however long that header is and however small the file, and its shots are to
+!> do until they are put.
 program t313_fio_small
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use files_m, only: FileSize
-  use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioVerify
+  use fio_m, only: fio_t, fio_todo, FioClose, FioCreate, FioOpen, FioPut, FioStatus, FioVerify
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
@@ -11,16 +12,18 @@ program t313_fio_small
   use text_m, only: Str
   implicit none
   character(:), allocatable :: first_fault
-  integer :: length, n, wrong
+  integer :: length, n, wrong, untrue
 
   n = 0
   wrong = 0
+  untrue = 0
   first_fault = 'none'
   do length = 500, 40000, 397                 ! past one, two and more of the blocks that the library writes at once
     call Small(length)
   end do
   call Claim(wrong == 0, Str(n)//' files of one small gather with headers of 500 to 40,000 more characters: '//Str(wrong)// &
              ' could not be opened again or changed their length, first: '//first_fault)
+  call Claim(untrue == 0, Str(n)//' files just made, of 40 shots: '//Str(untrue)//' say of a shot that it is not to do')
   deallocate (first_fault)                    ! nothing is left for the leak sanitizer to tell of
   call Stretched()
   call Done()
@@ -54,6 +57,7 @@ contains
     type(shot_t) :: shot
     type(gather_t) :: gather
     type(error_t), allocatable :: error
+    integer, allocatable :: status(:)
     integer(i8) :: checksum, before, after
     header%record = [7]
     header%nrec_max = 1
@@ -73,6 +77,10 @@ contains
     gather%rx = shot%rx
     gather%rz = shot%rz
     allocate (gather%traces(5, 1, 1), source=1.0_sp)
+    call FioCreate(fio, 'many.nc', Many(header), .true., error)
+    call FioStatus(fio, status, error)
+    call FioClose(fio, error)
+    if (.not. allocated(error)) untrue = untrue + merge(1, 0, any(status /= fio_todo))
     call FioCreate(fio, 'small.nc', header, .true., error)
     call FileSize('small.nc', before, error)
     call FioPut(fio, shot, gather, checksum, error)
@@ -88,5 +96,13 @@ contains
     first_fault = 'length '//Str(before)//' -> '//Str(after)
     if (allocated(error)) first_fault = error%message
   end subroutine Small
+
+  !> The same of 40 shots.
+  pure type(gather_header_t) function Many(header)
+    type(gather_header_t), intent(in) :: header
+    integer :: i
+    Many = header
+    Many%record = [(i, i=1, 40)]
+  end function Many
 
 end program t313_fio_small
