@@ -158,7 +158,6 @@ static int lacks_ranks(void) {
 
 /* Looks at all. The number of one that has been gone for longer than the patience, 0 if there is none. */
 static long long_gone(void) {
-    long gone = 0;
     double now = host_seconds(), since = now - known.looked;
     long gone = 0;
     since = since < pause_most ? since : pause_most;
