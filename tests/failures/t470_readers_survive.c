@@ -185,8 +185,9 @@ static void test_checksums(void) {
     memcpy(bytes + 1, inputs[0].bytes, (size_t)inputs[0].n);
     bytes[1 + l.begin] ^= 1;
     int plain = gathers_of(bytes + 1, inputs[0].n), anew = gathers_of(bytes, inputs[0].n + 1);
-    claim(plain == 0 && anew == 1, "gathers whose header has a wrong checksum: %d, must be 0 (refused); behind + %d, must be 1 (read)",
-          plain, anew);
+    claim(plain == 0 && anew == 1,
+          "gathers whose header has a wrong checksum: %d, must be 0 (refused); behind + %d, must be 1 (read)", plain,
+          anew);
     free(inputs[0].bytes);
 }
 
