@@ -36,7 +36,8 @@ contains
     real(dp), intent(in) :: below
     type(error_t), allocatable, intent(inout) :: error
     real(sp), intent(in), optional, target, contiguous, dimension(0:, 0:, 0:) :: rho, mu
-    integer(i8), allocatable :: key(:, :)
+    real(sp), pointer, contiguous, dimension(:, :, :) :: density, rigidity   ! of what is absent gfortran hands on a null array,
+    integer(i8), allocatable :: key(:, :)                                    ! which sanitizers take for a load
     type(piece_t), allocatable :: piece(:)
     integer, allocatable :: one(:)
     type(error_t), allocatable :: failed
@@ -44,19 +45,23 @@ contains
     map%i = i
     map%j = j
     map%k = k
+    density => null()
+    rigidity => null()
+    if (present(rho)) density(0:, 0:, 0:) => rho
+    if (present(mu)) rigidity(0:, 0:, 0:) => mu
     if (size(i) == 0) then
       allocate (map%stencil(0), map%di(0), map%dj(0), map%dk(0), map%w(0))
       map%start = [1]
       return
     end if
     allocate (key(2, size(i)), map%stencil(size(i)))
-    call MakeKeys(grid, i, j, k, key, rho, mu)
+    call MakeKeys(grid, i, j, k, key, density, rigidity)
     call FindAlike(key, map%stencil, one)
     deallocate (key)
     allocate (piece(size(one)))
     !$omp parallel do schedule(dynamic) private(failed) num_threads(ThreadsOf(grid%threads))
     do s = 1, size(one)
-      call MakePiece(piece(s), grid, [i(one(s)), j(one(s)), k(one(s))], below, failed, rho, mu)
+      call MakePiece(piece(s), grid, [i(one(s)), j(one(s)), k(one(s))], below, failed, density, rigidity)
       if (.not. allocated(failed)) cycle
       !$omp critical(fd3d_map_failed)
       if (.not. allocated(error)) error = failed
@@ -74,12 +79,12 @@ contains
     integer, intent(in) :: cell(3)
     real(dp), intent(in) :: below
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), intent(in), optional, target, contiguous, dimension(0:, 0:, 0:) :: rho, mu
+    real(sp), intent(in), pointer, contiguous, dimension(:, :, :) :: rho, mu
     type(fd3d_list_t) :: list
     integer :: c
     list%cut = .true.
-    if (present(rho)) list%rho => rho
-    if (present(mu)) list%mu => mu
+    list%rho => rho
+    list%mu => mu
     if (any(grid%n > huge(1_i2))) then
       call Fail(error, 'a map of ground velocity on a grid of more than '//Str(int(huge(1_i2)))// &
                 ' cells along an axis: leave it out (pgv=n)')
@@ -181,7 +186,7 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: i(:), j(:), k(:)
     integer(i8), intent(out) :: key(:, :)
-    real(sp), intent(in), optional, contiguous, dimension(0:, 0:, 0:) :: rho, mu
+    real(sp), intent(in), pointer, contiguous, dimension(:, :, :) :: rho, mu
     integer(i8), allocatable :: column(:, :)
     integer, allocatable :: order(:), first(:)
     integer :: a, b, row, m
@@ -215,7 +220,7 @@ contains
       What = outside
       if (any(at < 1 .or. at > grid%n)) return
       What = inside
-      if (.not. (present(rho) .and. present(mu))) return
+      if (.not. (associated(rho) .and. associated(mu))) return
       if (.not. rho(at(1), at(2), at(3)) > 0) then
         What = air
       else if (.not. mu(at(1), at(2), at(3)) > 0) then

@@ -250,7 +250,7 @@ contains
     character(6), allocatable :: known(:)
     integer :: first
     allocate (known, source=verbs)
-    if (physics%verb /= '') known = [known, [character(6) :: physics%verb]]
+    if (physics%verb /= '') known = [character(6) :: known, physics%verb]
     verb = 'run'
     setting = args /= '--json'
     json = .not. all(setting)

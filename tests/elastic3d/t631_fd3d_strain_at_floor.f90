@@ -83,6 +83,7 @@ contains
     call Claim(most(1) <= 0.2_dp .and. most(2) <= 0.4_dp, 'half-length '//Str(half_length)//', rock of '//Str(vp, 4)//', '//Str(vs, 4)// &
                ' m/s, within two cells: strain and rotation in rock at most '//Str(100*most(1), 2)// &
                ' % of the whole off, rotation in water '//Str(100*most(2), 2)//' % of strain, bounds 20, 40 %')
+    deallocate (s%receivers%rho, s%receivers%mu)       ! of Know
   end subroutine Floor
 
   !> Lets the list of receivers know where water and rock meet.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "fio.h"
 
 int fuzz_one(const char *reader, int nreader, const char *folder, int nfolder, const char *bytes, int n);
 
@@ -157,6 +158,39 @@ static void test_reader(const char *reader) {
         free(inputs[i].bytes);
 }
 
+/* In a process of its own, as the struct that the door fills may not be that of C. */
+static int gathers_of(const char *bytes, int n) {
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(fuzz_one("gathers", 7, folder, (int)strlen(folder), bytes, n));
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Behind '+' damage is read on, not told by the checksum of the header: the door puts it where it belongs. */
+static void test_checksums(void) {
+    static char bytes[BYTES_MAX];
+    char path[PATH_MAX];
+    struct fio_layout l;
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/gathers/whole.in", getenv("ROOT"));
+    ninputs = 0;
+    load(path);
+    if (ninputs == 0 || fio_layout_read(path, "header_crc32", &l) || l.begin < 0 || l.begin >= inputs[0].n) {
+        claim(0, "%s has a checksum of its header", path);
+        return;
+    }
+    bytes[0] = '+';
+    memcpy(bytes + 1, inputs[0].bytes, (size_t)inputs[0].n);
+    bytes[1 + l.begin] ^= 1;
+    int plain = gathers_of(bytes + 1, inputs[0].n), anew = gathers_of(bytes, inputs[0].n + 1);
+    claim(plain == 0 && anew == 1,
+          "gathers whose header has a wrong checksum: %d, must be 0 (refused); behind + %d, must be 1 (read)", plain,
+          anew);
+    free(inputs[0].bytes);
+}
+
 int main(void) {
     char path[PATH_MAX];
     struct dirent **entry;
@@ -174,6 +208,7 @@ int main(void) {
     }
     if (n >= 0)
         free(entry);
+    test_checksums();
     claim(tested >= 10, "%d readers were tested, must be 10 or more", tested);
     return check_failed;
 }

@@ -18,7 +18,7 @@ module readers_output_m
   public :: Gathers, Journal
 
   type, bind(c) :: layout_t                      !< struct fio_layout
-    integer(c_long) :: header, total, begin, bytes, records
+    integer(c_long) :: header, total, least, begin, bytes, records
     integer(c_int) :: kind
   end type layout_t
 
