@@ -310,7 +310,7 @@ claim(r.returncode == 0 and left == sorted(MINE), f"what the user keeps in the f
 
 fresh()
 make(shots=1)
-LONG = ("checkpoint=0.001", "tmax=20", "fpeak=10")
+LONG = ("checkpoint=0.0002", "tmax=60", "fpeak=10")              # a state every 12 ms of half a second and more
 p = subprocess.Popen(command("par=job.par", "output=o", *LONG), stdout=subprocess.DEVNULL,
                      stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 end = time.time() + 60 * SLOW

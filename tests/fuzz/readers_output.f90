@@ -29,11 +29,11 @@ module readers_output_m
       character(kind=c_char), intent(in) :: path(*), var(*)
       type(layout_t), intent(out) :: layout
     end function fio_layout_read
-    integer(c_int) function fio_header_sum(path, n, crc, total) bind(c)
+    integer(c_int) function fio_header_sum(path, n, crc, fixed, total) bind(c)
       import :: c_int, c_long, c_char
       implicit none
       character(kind=c_char), intent(in) :: path(*)
-      integer(c_long), intent(out) :: n, crc, total
+      integer(c_long), intent(out) :: n, crc, fixed, total
     end function fio_header_sum
   end interface
 
@@ -133,8 +133,8 @@ contains
   subroutine ChecksumHeader(path)
     character(*), intent(in) :: path
     type(layout_t) :: l
-    integer(c_long) :: n, crc, total
-    if (fio_header_sum(CString(path), n, crc, total) /= 0) return
+    integer(c_long) :: n, crc, fixed, total
+    if (fio_header_sum(CString(path), n, crc, fixed, total) /= 0) return
     if (fio_layout_read(CString(path), CString('header_bytes'), l) /= 0) return
     if (l%begin >= 0 .and. l%begin < 100000000) call Patch(path, l%begin, n, 8)
     if (fio_layout_read(CString(path), CString('header_crc32'), l) /= 0) return
