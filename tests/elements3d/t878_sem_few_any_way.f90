@@ -86,7 +86,7 @@ contains
     real(dp), allocatable :: x(:, :)
     real(dp) :: dt
     integer :: at, c
-    dt = 0.07_dp*h*lattice%edge(3, 3)/(lattice%ratio*vs)
+    dt = 0.07_dp*h*lattice%edge(3, 3)/(lattice%ratio*vs)*(1 - 2*lattice%shake)   ! elements that are bent are thinner
     call ElementsShares(mesh, band, bulk, shear, few=relaxing < in_element)
     call SemEngine('cpu', mesh, dt, 1, engine, real(ZenerTimes(band), sp), bulk, shear, relaxing)
     call SemPlaces(mesh, x)
