@@ -135,7 +135,7 @@ contains
     IsBlank = c == ' ' .or. c == achar(tab) .or. c == achar(ff)
   end function IsBlank
 
-  !> What a refusal of the present line ends with where commas or semicolons seem to part its columns, or decimals: '' if none do.
+  !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals: '' if none do.
   !> Those in quotes, brackets and comments part nothing.
   pure function TextAdvice(file) result(advice)
     type(textfile_t), intent(in) :: file
@@ -166,7 +166,7 @@ contains
     end do
   end function TextAdvice
 
-  !> What a refusal ends with where a `word` that should be a number has letters alone: '' if it has others.
+  !> The end of a refusal of a `word` that should be a number and has letters alone: '' if it has others.
   pure function TitleAdvice(word) result(advice)
     character(*), intent(in) :: word
     character(:), allocatable :: advice
@@ -176,7 +176,7 @@ contains
       advice = '; a line of titles begins with #'
   end function TitleAdvice
 
-  !> Puts that behind an error of the present line.
+  !> Puts TextAdvice behind an error of the present line.
   pure subroutine TextAdvise(file, error)
     type(textfile_t), intent(in) :: file
     type(error_t), allocatable, intent(inout) :: error

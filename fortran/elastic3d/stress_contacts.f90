@@ -82,7 +82,7 @@ contains
             index(components, 'sxy') > 0
   end function AlongFloor
 
-  !> What is known of x, y, z.
+  !> Looks at the place x, y, z; in flat layers only if its depth is another than before.
   subroutine StressOff(earth, job, window, x, known, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job

@@ -266,7 +266,7 @@ contains
     end if
   end subroutine TakeBare
 
-  !> Where a comment begins as other languages write it: blank and ! % ; or //; 0 = nowhere.
+  !> The place at which a comment of other languages begins, a blank before ! % ; or //; 0 = there is none.
   pure integer function ForeignComment(value) result(p)
     character(*), intent(in) :: value
     do p = 2, len(value)

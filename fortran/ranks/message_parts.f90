@@ -22,7 +22,7 @@ contains
     PartBegin = (m - 1)*part_most + 1
   end function PartBegin
 
-  !> How many numbers part m of n has.
+  !> The numbers that part m of n has.
   pure integer function PartLength(n, m)
     integer(i8), intent(in) :: n
     integer, intent(in) :: m

@@ -64,7 +64,7 @@ contains
     if (s(len(s):) == ',') s = s(:len(s) - 1)
   end function FaultLines
 
-  !> Where the points that slip lie in the model, and what puts them there.
+  !> The extent of the points that slip in the model, and the shot's position that puts them there.
   pure function Lies(fault, release) result(s)
     type(finite_fault_t), intent(in) :: fault
     type(release_t), intent(in) :: release
@@ -92,7 +92,7 @@ contains
     s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
   end function Places
 
-  !> Where the file has point i, for sentences on its place in the model.
+  !> The place of point i in the file, for sentences on its place in the model.
   pure function FaultPoint(fault, i) result(s)
     type(finite_fault_t), intent(in) :: fault
     integer, intent(in) :: i

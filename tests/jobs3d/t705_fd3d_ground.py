@@ -71,7 +71,7 @@ LEVELS = {"pgv_horizontal": lambda v: np.hypot(v[0], v[1]), "pgv_vertical": lamb
 chance = random.Random(SEED)
 
 
-def points(maps, count=12):
+def points(maps, count=24):
     """Some of the map's points, x, y, z, where its file says that they are; those at its corners among them."""
     last = [n - 1 for n in maps["pgv_vertical"].shape]
     cells = [(0, 0), tuple(last)] + [(chance.randrange(last[0] + 1), chance.randrange(last[1] + 1)) for _ in range(count)]
@@ -90,7 +90,7 @@ def same(name, what, bound, **more):
         passed = seen.argmax(1) < 0.98 * seen.shape[1]       # else it still grows when the record ends
         off[kind] = np.abs(shown / seen.max(1) - 1)[passed].max()
         fewest = min(fewest, passed.sum())
-    claim(max(off.values()) < bound and fewest >= 6, f"{what}, {fewest} random points or more (seed {SEED}): the map of "
+    claim(max(off.values()) < bound and fewest >= 10, f"{what}, {fewest} random points or more (seed {SEED}): the map of "
           + ", ".join(f"{k[4:]} {v:.2%}" for k, v in off.items()) + f" from the largest velocity recorded there, bound {bound:.1%}")
     for c, kind in ((0, "vx_top"), (2, "vz_top")):
         if "pgv_depth" in more:
