@@ -125,7 +125,7 @@ module fd2d_c
 
     !> For tests and benchmarks; changes speed, never results (save that the build without fused multiply-add rounds twice).
     !> isa: "" = best of this processor, or a name such as "avx2"; width [cells], steps, rows: shape of the time-skewed tiles,
-    !> 0 = derived from the cache.
+    !> 0 = derived from the cache. Of `tuned` shapes of blocks (fd2d_tuned.cu).
     integer(c_int) function fd2d_tune(handle, isa, width, steps, rows) bind(c)
       import :: c_ptr, c_int, c_char
       implicit none

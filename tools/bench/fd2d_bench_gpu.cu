@@ -3,7 +3,7 @@
 //
 //   fd2d_bench_gpu             the table: variants x sizes, half-lengths 8, 4, 2, several handles in flight
 //   fd2d_bench_gpu --quick     fewer sizes, shorter repetitions: under a minute
-//   fd2d_bench_gpu VARIANT nx nz half_length [handles [width rows]]      one case, for tuning; width, rows: fd2d_tune
+//   fd2d_bench_gpu VARIANT nx nz half_length [handles [width rows [steps]]]      one case; the last three: fd2d_tune
 //
 // Wall clock of one handle_timestep of many steps and handle_pending(0), median of the repetitions, after one that
 // counts not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged
@@ -175,7 +175,11 @@ static void report(const bench &b, const variant &v, int half_length, int handle
     fflush(stdout);
 }
 
-static void one_case(bench *b, const variant &v, int half_length, int handles, effort e, int width, int rows) {
+struct shape {
+    int width, rows, steps;
+};
+
+static void one_case(bench *b, const variant &v, int half_length, int handles, effort e, const shape &s = {}) {
     std::vector<void *> h;
     char how[256] = "";
     for (int n = 0; n < handles; n++) {
@@ -187,7 +191,7 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
             break;
         }
         h.push_back(one);
-        if ((width > 0 || rows > 0) && fd2d_tune(one, "", width, 0, rows))
+        if ((s.width > 0 || s.rows > 0 || s.steps > 0) && fd2d_tune(one, "", s.width, s.steps, s.rows))
             bench_fail("tune");
     }
     if ((int)h.size() == handles) {
@@ -242,38 +246,38 @@ static void table(bench *b, const std::vector<size> &sizes, const std::vector<in
         printf("\n");
         b->g.make(s.nx, s.nz);
         for (int v = 0; v < ONE_BY_ONE; v++)
-            one_case(b, variants[v], 8, 1, e, 0, 0);
+            one_case(b, variants[v], 8, 1, e);
         for (int L : lengths)
             for (int v : {TUNED, ONE_BY_ONE})
                 if (L != 8)
-                    one_case(b, variants[v], L, 1, e, 0, 0);
+                    one_case(b, variants[v], L, 1, e);
     }
     printf("\nseveral shots on one GPU, each in a handle of its own, %d steps of each in turn\n", CHUNK);
     for (const crowd &c : crowds) {
         if (brief && !c.brief)
             continue;
         b->g.make(c.nx, c.nz);
-        one_case(b, variants[TUNED], 8, c.handles, e, 0, 0);
+        one_case(b, variants[TUNED], 8, c.handles, e);
         for (int L : lengths)
             if (L != 8 && !brief && c.brief)
                 for (int v : {TUNED, ONE_BY_ONE})
-                    one_case(b, variants[v], L, c.handles, e, 0, 0);
+                    one_case(b, variants[v], L, c.handles, e);
     }
     b->g.make(1000, 500);
     if (!brief)
         for (int n = 0; n < 3; n++)
-            one_case(b, variants[n], 8, 8, e, 0, 0);
+            one_case(b, variants[n], 8, 8, e);
 }
 
 static int usage() {
-    fprintf(stderr, "usage: fd2d_bench_gpu [--quick | VARIANT nx nz half_length [handles [width rows]]]\n");
+    fprintf(stderr, "usage: fd2d_bench_gpu [--quick | VARIANT nx nz half_length [handles [width rows [steps]]]]\n");
     return 1;
 }
 
 static int single(bench *b, int argc, char **argv) {
     const variant *v = find_variant(argv[1]);
-    int n[6] = {0, 0, 0, 1, 0, 0};
-    if (v == nullptr || argc < 5 || argc > 8)
+    int n[7] = {0, 0, 0, 1, 0, 0, 0};
+    if (v == nullptr || argc < 5 || argc > 9)
         return usage();
     for (int a = 2; a < argc; a++)
         n[a - 2] = atoi(argv[a]);
@@ -283,7 +287,7 @@ static int single(bench *b, int argc, char **argv) {
         return 1;
     }
     b->g.make(n[0], n[1]);
-    one_case(b, *v, n[2], n[3], full, n[4], n[5]);
+    one_case(b, *v, n[2], n[3], full, {n[4], n[5], n[6]});
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "fd2d_tuned.h"
+#include "fd2d_tuned_plan.cuh"
 
 using namespace tuned;
 
@@ -375,10 +376,11 @@ static int maxabs(handle *h, float *value, int place[3]) {
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
 // width: 64 is tiles, of 32 or 64 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
-// those of a piece: one step a pass. 0 = as it is. isa and steps do not apply.
+// those of a piece: one step a pass. Of passes `steps` 2 makes blocks take both sides, 1 one each. 0 = as it is. isa
+// does not apply.
 static int tune(handle *h, const char *, const int tile_of[3]) {
     own_t *o = own(h);
-    const int width = tile_of[0], rows = tile_of[2];
+    const int width = tile_of[0], sides = tile_of[1], rows = tile_of[2];
     const bool tiles = width == 64;
     bool fits = true;
     REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 64, 256, 512 or 0 (as it is)",
@@ -387,15 +389,19 @@ static int tune(handle *h, const char *, const int tile_of[3]) {
     const form tile = rows == 64 ? TILE_HIGH : TILE_LOW;
     const form kind = tiles ? tile : width == 256 ? MARCH_NARROW : MARCH_WIDE;
     if (width > 0)
-        TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
+        TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {kind, 1, 1.6, 3, 0}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
+    if (sides > 0 && o->pass.steps > 0)
+        TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {o->pass.kind, 1, 1.9, 3, sides == 2}, &o->pass,
+                        &fits));
+    REQUIRE(fits, "a grid of %d columns with these layers has no two sides for one block", o->g.nx);
     if (width > 0 || rows > 0)
         o->pass = {};
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
         p->pieces = (o->g.nz + rows - 1) / rows;
         p->side_pieces = (int)(1.6 * p->pieces + 0.5);
-        o->now.work = (p->left + p->right) * p->side_pieces + (p->tiles - p->left - p->right) * p->pieces;
+        o->now.work = count_work(*p);
     }
     gpu_forget_graphs(&o->queue);
     return 0;
@@ -411,8 +417,9 @@ static void device(handle *h, char *text, size_t length) {
     const int n = snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
                            l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
     if (o->pass.steps > 0 && n > 0 && (size_t)n < length)
-        snprintf(text + n, length - (size_t)n, ", %d steps a pass in strips of %d x %d", o->pass.steps, o->pass.columns,
-                 (o->g.nz + o->pass.cut.pieces - 1) / o->pass.cut.pieces);
+        snprintf(text + n, length - (size_t)n, ", %d steps a pass in strips of %d x %d, at sides %d x %d",
+                 o->pass.steps, o->pass.columns, (o->g.nz + o->pass.cut.pieces - 1) / o->pass.cut.pieces,
+                 o->pass.cut.side_columns, (o->g.nz + o->pass.cut.side_pieces - 1) / o->pass.cut.side_pieces);
 }
 
 static const fd2d_verbs verbs = {

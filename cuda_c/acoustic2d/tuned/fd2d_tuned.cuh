@@ -35,12 +35,17 @@ constexpr int MOST_STEPS = 4; // of a pass
 constexpr int BUCKET = 64;    // columns of a row that are kept together for receivers, within a pass
 constexpr int LEFT = 32, RIGHT = 96, ABOVE = 24, BELOW = 88; // margins of the grid: no fetch of a block leaves them
 
-// The cut of the grid into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
-// are cut into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
+// The cut of the grid into blocks that march: strips of columns, of which those at the sides lie in absorbing layers.
+// Strips are cut into pieces, those at the sides into more; rows in layers along z count `weight` times, so that all
+// blocks end together. Of a pair a block takes a piece of the left and one of the right strip beside each other, which
+// are half as wide.
 struct plan {
-    int tiles, left, right;  // tiles; of them at the sides
-    int pieces, side_pieces; // of an inner tile and of one at a side
-    int weight;
+    int left, inner, right;          // strips
+    int left_at, inner_at, right_at; // first column of the first of them, margins included
+    int inner_last;                  // and of the last inner one, at most: it may overlap the one before
+    int columns, side_columns;       // that a strip writes
+    int pieces, side_pieces;         // of an inner strip and of one at a side
+    int pair, weight;
 };
 
 // The source: s grows by w q(step) in a box of cells.

@@ -2,6 +2,7 @@
 #include "fd2d_tuned_blocks.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <mutex>
 
@@ -34,25 +35,61 @@ static int find_slots(const launch &l, int device, int *slots) {
     return 0;
 }
 
-// Tiles of columns, and rows in as many pieces as there are slots: the longest pieces that fill the GPU. Sides take all
-// slots that inner tiles leave.
-static plan cut(const args &g, const launch &l, int slots, const choice &c) {
+static int count_strips(int columns, int each) { return (columns + each - 1) / each; }
+
+// Strips all alike.
+static void cut_evenly(const args &g, const launch &l, plan *p) {
+    const int strips = count_strips(g.nx, l.columns);
+    for (int n = 0; n < strips; n++) {
+        const int x0 = n * l.columns - l.margin;
+        if (x0 < g.left)
+            p->left++;
+        else if (x0 + l.width > g.right)
+            p->right++;
+        else
+            p->inner++;
+    }
+    p->side_columns = l.columns;
+    p->inner_at = p->left * l.columns - l.margin;
+    p->inner_last = INT_MAX;
+    p->right_at = (strips - p->right) * l.columns - l.margin;
+}
+
+// Strips of half the width at both sides, and as many whole ones as cover what is between: the last of them ends where
+// the right one begins. All begin ALIGNED columns or a multiple behind the first inner one. False if there are no two
+// layers, or the grid is too small.
+static bool cut_pair(const args &g, const launch &l, plan *p) {
+    enum { ALIGNED = 16 };
+    const int side = (l.width / 2 - 3 * l.margin) / ALIGNED * ALIGNED + l.margin; // columns that a half writes
+    const int end = side + count_strips(g.nx - 2 * side, ALIGNED) * ALIGNED;      // of the inner ones
+    p->left = p->right = 1;
+    p->inner = count_strips(end - side, l.columns);
+    p->side_columns = side;
+    p->inner_at = side - l.margin;
+    p->right_at = end - l.margin;
+    p->inner_last = p->right_at - l.columns;
+    return side > 0 && l.width % (2 * V * WARP) == 0 && g.left > 0 && g.right < g.nx && end - side >= l.columns;
+}
+
+// Columns in strips, and rows in as many pieces as there are slots: the longest pieces that fill the GPU. Sides take
+// all slots that inner strips leave. False if there is no such cut of this grid.
+static bool cut(const args &g, const launch &l, int slots, const choice &c, plan *found) {
     plan p = {};
     p.weight = c.weight;
-    p.tiles = (g.nx + l.columns - 1) / l.columns;
-    for (int t = 0; t < p.tiles; t++) {
-        const int x0 = t * l.columns - l.margin;
-        if (x0 < g.left)
-            p.left++;
-        else if (x0 + l.width > g.right)
-            p.right++;
-    }
-    const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
-    const int n = (int)(slots / (p.tiles - sides + c.side * sides));
+    p.pair = c.pair;
+    p.left_at = -l.margin;
+    p.columns = l.columns;
+    if (!c.pair)
+        cut_evenly(g, l, &p);
+    else if (!cut_pair(g, l, &p))
+        return false;
+    const int sides = side_strips(p), most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
+    const int n = (int)(slots / (p.inner + c.side * sides));
     p.pieces = n < 1 ? 1 : n > most ? most : n;
-    const int rest = slots - p.pieces * (p.tiles - sides), m = sides > 0 ? rest / sides : 0;
+    const int rest = slots - p.pieces * p.inner, m = sides > 0 ? rest / sides : 0;
     p.side_pieces = m < 1 ? 1 : m > most ? most : m;
-    return p;
+    *found = p;
+    return true;
 }
 
 int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c, launch *l, bool *fits) {
@@ -70,11 +107,13 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
         *fits = found.down <= MOST_DOWN;
     } else {
         TRY(find_slots(found, device, &slots));
-        found.cut = cut(g, found, slots * c.waves - (found.steps > 1 ? 0 : RESERVED), c);
-        found.work = count_work(found.cut);
+        *fits = cut(g, found, slots * c.waves - (found.steps > 1 ? 0 : RESERVED), c, &found.cut);
+        if (*fits)
+            found.work = count_work(found.cut);
     }
     found.kind = c.kind;
-    *l = found;
+    if (*fits)
+        *l = found;
     return 0;
 }
 
@@ -118,30 +157,37 @@ static int time_step(const stopwatch &w, int n, float *ms) {
 
 static int launches_to_time(const args &g) { return g.nx * (double)g.nz < 2e6 ? TIMED : TIMED / 4; }
 
+// Times a choice, if it fits.
+static int try_choice(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, const choice &c, launch *l,
+                      choice *best, float *least) {
+    bool fits = false;
+    float ms = 0;
+    TRY(find_launch(g, cfg, device, c, l, &fits));
+    if (!fits)
+        return 0;
+    TRY(time_step(w, launches_to_time(g), &ms));
+    ms /= (float)l->steps;
+    if (ms < *least) {
+        *least = ms;
+        *best = c;
+    }
+    return 0;
+}
+
 // Of the forms first .. end-1; *least: time of a step [ms], and what there is already.
 static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, int first, int end,
                         launch *l, choice *best, float *least) {
     static const double sides[] = {1.3, 1.6, 1.9, 2.5, 3.5};
-    const int n = launches_to_time(g);
     for (int round = 0; round < 3; round++) // a GPU that has rested is slow at first
         for (int kind = first; kind < end; kind++)
             for (int waves = 1; waves <= 3; waves++)
-                for (double side : sides) {
-                    if (side > 2 && kind < FORMS)
-                        continue;
-                    const choice c = {(form)kind, waves, side, 3};
-                    bool fits = false;
-                    float ms = 0;
-                    TRY(find_launch(g, cfg, device, c, l, &fits));
-                    if (!fits || (l->rows > 0 && (waves > 1 || side > sides[0])))
-                        continue;
-                    TRY(time_step(w, n, &ms));
-                    ms /= (float)l->steps;
-                    if (ms < *least) {
-                        *least = ms;
-                        *best = c;
+                for (double side : sides)
+                    for (int pair = 0; pair < 2; pair++) {
+                        const bool tiles = kind == TILE_LOW || kind == TILE_HIGH, pass = kind > NO_PASS;
+                        if (!pass && (pair || side > 2 || (tiles && (waves > 1 || side > sides[0]))))
+                            continue;
+                        TRY(try_choice(g, cfg, device, w, {(form)kind, waves, side, 3, pair}, l, best, least));
                     }
-                }
     return 0;
 }
 
@@ -224,7 +270,7 @@ static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *
     const bool two = 2 * (find_kernel(cfg, TILE_HIGH).shared + RUNTIME) <= (size_t)room;
     const double cells = (double)g.nx * g.nz;
     const bool marches = cells >= MARCHES && may_march(cfg);
-    *c = {marches ? MARCH_NARROW : two && cells >= HIGH ? TILE_HIGH : TILE_LOW, 1, 1.3, 3};
+    *c = {marches ? MARCH_NARROW : two && cells >= HIGH ? TILE_HIGH : TILE_LOW, 1, 1.3, 3, 0};
     return 0;
 }
 
@@ -235,7 +281,7 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
     TRY(side_by_side(g, c, device, &best));
     const bool pinned = c->shape[0] != 0;
     if (pinned) {
-        best = {FORMS, 1, 1.6, 3};
+        best = {FORMS, 1, 1.6, 3, 0};
         TRY(find_form(c->shape, &best.kind));
     } else if (c->share <= 1 && !recall(c, device, false, &best)) {
         if (!recall_choice(c, device, false, &best)) {
@@ -280,7 +326,7 @@ int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launch
                 void *self, launch *pass) {
     const int device = queue->device;
     const bool by_hand = c->steps_a_pass > 1;
-    choice best = {by_hand ? (form)(PASS_2 + c->steps_a_pass - 2) : NO_PASS, 1, 1.9, 3};
+    choice best = {by_hand ? (form)(PASS_2 + c->steps_a_pass - 2) : NO_PASS, 1, 1.9, 3, 0};
     bool fits = false;
     *pass = {};
     if (!may_pass(g, c))

@@ -9,13 +9,13 @@ namespace tuned {
 // Those of one step, by which a handle takes the steps that no pass fits into, and passes of several.
 enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS, NO_PASS = FORMS, PASS_2, PASS_3, PASS_4, ALL_FORMS };
 
-// Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a tile at a side, in a layer, gets
-// at least `side` times as many pieces; a row in a layer along z counts `weight` times.
+// Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a strip at a side, in a layer, gets
+// at least `side` times as many pieces; a row in a layer along z counts `weight` times; `pair`: blocks take both sides.
 struct choice {
     form kind;
     int waves;
     double side;
-    int weight;
+    int weight, pair;
 };
 
 constexpr int PASS_LENGTH = 4; // half-lengths that have passes of several steps

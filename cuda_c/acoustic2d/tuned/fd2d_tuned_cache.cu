@@ -48,7 +48,7 @@ bool recall_choice(const fd2d_cfg *c, int device, bool of_passes, choice *best) 
     char key[400], text[64], name[24];
     const char *rest;
     choice found;
-    long waves, weight;
+    long waves, weight, pair;
     int length = 0;
     if (make_key(c, device, of_passes, key) || tuning_cache_find("shapes", key, sizeof text, text) ||
         sscanf(text, "%23s%n", name, &length) != 1 ||
@@ -57,17 +57,19 @@ bool recall_choice(const fd2d_cfg *c, int device, bool of_passes, choice *best) 
         return false;
     char *end;
     found.side = strtod(rest, &end); // one that is beyond its kind is infinite, and refused
-    if (end == rest || !(found.side >= 1 && found.side <= 8) || count_read(end, 1, 8, NULL, &weight))
+    if (end == rest || !(found.side >= 1 && found.side <= 8) || count_read(end, 1, 8, &rest, &weight) ||
+        count_read(rest, 0, 1, NULL, &pair))
         return false;
     found.waves = (int)waves;
     found.weight = (int)weight;
+    found.pair = (int)pair;
     *best = found;
     return true;
 }
 
 void keep_choice(const fd2d_cfg *c, int device, bool of_passes, const choice &best) {
     char key[400], text[64];
-    snprintf(text, sizeof text, "%s %d %g %d", names[best.kind], best.waves, best.side, best.weight);
+    snprintf(text, sizeof text, "%s %d %g %d %d", names[best.kind], best.waves, best.side, best.weight, best.pair);
     if (make_key(c, device, of_passes, key) == 0)
         tuning_cache_add("shapes", key, text); // where it cannot, the next run takes the time again
 }

@@ -49,10 +49,10 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     float q; // of the source, 0 if it is elsewhere
 
     __device__ __forceinline__ march(const args &args_, const work &w, float *shared)
-        : g(args_), job(w), t(threadIdx.x), x0(w.tile * S::W - HALO), c(x0 + V * t), me(HALO + V * t),
-          begin(w.first - (2 * L - 1)), end(w.end + 2 * L - 1), s(shared), rho(s + S::NS * P), e(rho + S::NR * P),
-          kk(e + S::NE * P), psiz(kk + S::NE * P), psiz_s(psiz + S::NE * P), wx(psiz_s + S::NE * P + HALO),
-          px(wx + 2 * P + HALO), psix(px + 6 * STRIP), psix_s(psix + S::NE * STRIP) {
+        : g(args_), job(w), t(threadIdx.x), x0(w.x0), c(x0 + V * t), me(HALO + V * t), begin(w.first - (2 * L - 1)),
+          end(w.end + 2 * L - 1), s(shared), rho(s + S::NS * P), e(rho + S::NR * P), kk(e + S::NE * P),
+          psiz(kk + S::NE * P), psiz_s(psiz + S::NE * P), wx(psiz_s + S::NE * P + HALO), px(wx + 2 * P + HALO),
+          psix(px + 6 * STRIP), psix_s(psix + S::NE * STRIP) {
         inner = t >= HALO / V && t < T - HALO / V;
         valid = inner ? min(max(g.nx - c, 0), V) : 0;
         idle = x0 + V * (t & ~31) >= g.nx + HALO;
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(T, (L > 4   ? 256
         return;
     take_turn(g);
     const work job = find_work(g, blockIdx.x);
-    const int c0 = job.tile * S::W - HALO;
+    const int c0 = job.x0;
     const box &b = g.source;
     const bool source = b.i < c0 + V * T && b.i + b.ni > c0 && b.k < job.end && b.k + b.nk > job.first;
     const bool inside = c0 >= g.left && c0 + V * T <= g.right && job.first - L >= g.top && job.end + L < g.bottom &&

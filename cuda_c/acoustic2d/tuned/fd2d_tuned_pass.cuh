@@ -16,6 +16,9 @@
 // too, 2L-1 columns and rows at each side a step: group t makes rows first(t+1) .. end(t+1)-1, and what is outside of
 // them is never used. Neighbours write the same memory variables of a step within a pass, with the same bits.
 //
+// Rows of warps in a layer at a side take twice as long, and all others of a block wait for them. So one block marches
+// down the strips of both sides where it may, half as wide, in place of two blocks.
+//
 // Above the first row all is 0, and so are sums that begin there. A free surface has images above it, -s of rows 2L-1
 // .. 1: a group that begins at row 0 needs these first, from the group before it, which runs ahead for that and then
 // waits (see `moves_at_surface`).
@@ -105,16 +108,18 @@ template <class S, int L, int T> struct pass {
     __device__ __forceinline__ int first_row(int step) const { return max(job.first - (T - step) * REACH, 0); }
     __device__ __forceinline__ int end_row(int step) const { return job.end + (T - step) * REACH; }
 
-    __device__ __forceinline__ pass(const args &args_, const work &w, float *shared_, unsigned thread)
-        : g(args_), job(w), t(step_of(thread)), x0(w.tile * (S::W - 2 * S::M) - S::M), c(x0 + V * (thread % S::G)),
-          me(HALO + V * (thread % S::G)), shared(shared_) {
-        const int column = me - HALO, at = min(c, (g.nx + 7) & ~3); // one right of the grid stands for all further ones
+    // Of a block, or of a part of its columns that is a strip of its own, `width` wide.
+    __device__ __forceinline__ pass(const args &args_, const work &w, int width, float *shared_, unsigned thread)
+        : g(args_), job(w), t(step_of(thread)), x0(w.x0), c(x0 + V * (thread % S::G)), me(HALO + V * (thread % S::G)),
+          shared(shared_) {
+        const int column = (me - HALO) % width;
+        const int at = min(c, (g.nx + 7) & ~3); // one right of the grid stands for all further ones
         const int reach = (T - 1 - t) * REACH, out = (reach + V - 1) / V * V;
         surface = g.free_top && job.first <= T * REACH;
         idle = c_of_warp() >= g.nx + HALO;
         in_grid = c >= 0 && c < g.nx;
-        hands_on = in_grid && column >= S::M - out && column < S::W - S::M + out;
-        valid = column >= S::M && column < S::W - S::M ? min(max(g.nx - c, 0), V) : 0;
+        hands_on = in_grid && column >= S::M - out && column < width - S::M + out;
+        valid = column >= S::M && column < width - S::M ? min(max(g.nx - c, 0), V) : 0;
         xi = strip_column(g, c);
         first = first_row(t), end = end_row(t);
         out_first = first_row(t + 1), out_end = end_row(t + 1);
@@ -408,8 +413,11 @@ __global__ void __launch_bounds__(T *W / V, BLOCKS) step_pass(const __grid_const
         store(shared + V * j, quad{});
     take_turn(g, T);
     __syncthreads();
-    const work job = find_work(g, blockIdx.x);
-    pass<S, L, T> mine(g, job, shared, threadIdx.x);
+    const bool pair = is_pair(g.cut, blockIdx.x);
+    work job = find_work(g, blockIdx.x);
+    if (pair && threadIdx.x % S::G >= S::G / 2)
+        job.x0 = g.cut.right_at - W / 2;
+    pass<S, L, T> mine(g, job, pair ? W / 2 : W, shared, threadIdx.x);
     const int turns = mine.turns();
     mine.fetch_ahead();
 #pragma unroll 1

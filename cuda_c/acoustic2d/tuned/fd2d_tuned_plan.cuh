@@ -6,8 +6,8 @@
 
 namespace tuned {
 
-struct work {             // of a block
-    int tile, first, end; // columns, rows [first, end)
+struct work {           // of a block
+    int x0, first, end; // first column, margins included; rows [first, end)
 };
 
 // First row of piece n of m.
@@ -19,21 +19,24 @@ __host__ __device__ inline int cut_row(const args &g, int n, int m) {
                                 : g.bottom + (part - inner) / g.cut.weight);
 }
 
-__host__ __device__ inline int count_work(const plan &p) {
-    const int sides = p.left + p.right;
-    return sides * p.side_pieces + (p.tiles - sides) * p.pieces;
-}
+__host__ __device__ inline int side_strips(const plan &p) { return p.pair ? 1 : p.left + p.right; } // of blocks
 
-// Sides first: they take longest.
+__host__ __device__ inline int count_work(const plan &p) { return side_strips(p) * p.side_pieces + p.inner * p.pieces; }
+
+__host__ __device__ inline bool is_pair(const plan &p, int block) { return p.pair && block < p.side_pieces; }
+
+// Sides first: they take longest. Of a pair that of the left half.
 __host__ __device__ inline work find_work(const args &g, int block) {
     const plan &p = g.cut;
-    const int sides = p.left + p.right, first = sides * p.side_pieces;
+    const int first = side_strips(p) * p.side_pieces;
     const bool side = block < first;
-    const int tiles = side ? sides : p.tiles - sides, n = side ? block : block - first,
-              m = side ? p.side_pieces : p.pieces;
-    const int tile = n % tiles, piece = n / tiles;
-    return {side ? (tile < p.left ? tile : p.tiles - sides + tile) : p.left + tile, cut_row(g, piece, m),
-            cut_row(g, piece + 1, m)};
+    const int strips = side ? side_strips(p) : p.inner, m = side ? p.side_pieces : p.pieces;
+    const int n = side ? block : block - first, piece = n / strips, strip = n % strips;
+    const int inner = p.inner_at + strip * p.columns;
+    return {!side            ? inner < p.inner_last ? inner : p.inner_last
+            : strip < p.left ? p.left_at + strip * p.side_columns
+                             : p.right_at + (strip - p.left) * p.side_columns,
+            cut_row(g, piece, m), cut_row(g, piece + 1, m)};
 }
 
 // A value p enters the 2L sums it matters to; all move on by one; the first is complete.
