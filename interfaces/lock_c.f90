@@ -3,8 +3,8 @@ module lock_c
   use iso_c_binding, only: c_char, c_double, c_int, c_ptr
   implicit none
   private
-  public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_kill, lock_break, lock_keep, lock_lost, lock_tell, &
-            lock_release, lock_sweep
+  public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_stopped, lock_kill, lock_break, &
+            lock_keep, lock_lost, lock_tell, lock_release, lock_sweep
 
   interface
     !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
@@ -47,6 +47,13 @@ module lock_c
       implicit none
       character(kind=c_char), intent(in) :: text(*)
     end function lock_alive
+
+    !> 1 if the process with this text lives, is of this machine and was stopped by a signal (SIGSTOP).
+    integer(c_int) function lock_stopped(text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: text(*)
+    end function lock_stopped
 
     !> Kills the process with this text, if it lives and is of this machine: 1 if that was done, 0 otherwise.
     integer(c_int) function lock_kill(text) bind(c)

@@ -137,13 +137,18 @@ int lock_alive(const char *text) {
     return lives == 1 ? ticks == strtoull(start + 1, NULL, 10) : lives;
 }
 
-int lock_kill(const char *text) {
+/* The number of its process, 0 if there is none. */
+static long process_of(const char *text) {
     char pid[32];
     long number = 0;
     word_of(text, " pid=", pid, sizeof pid);
     count_read(pid, 1, INT_MAX, NULL, &number);
-    return lock_alive(text) == 1 && kill((pid_t)number, SIGKILL) == 0;
+    return number;
 }
+
+int lock_stopped(const char *text) { return lock_alive(text) == 1 && process_stopped(process_of(text)); }
+
+int lock_kill(const char *text) { return lock_alive(text) == 1 && kill((pid_t)process_of(text), SIGKILL) == 0; }
 
 /* --- the file ------------------------------------------------------------------------ */
 

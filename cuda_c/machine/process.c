@@ -45,6 +45,12 @@ int process_started(long pid, unsigned long long *ticks) {
     return look_at(pid, ticks, &state);
 }
 
+int process_stopped(long pid) {
+    unsigned long long ticks;
+    char state;
+    return look_at(pid, &ticks, &state) == 1 && state == 'T';
+}
+
 /* --- those that the same launcher has started ---------------------------------------- */
 
 enum { PATH = 64 };

@@ -5,3 +5,6 @@
  * table while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or
  * its parent has not waited for it. */
 int process_started(long pid, unsigned long long *ticks);
+
+/* 1: it lives, and a signal has stopped it (SIGSTOP); one that a debugger holds is not stopped. */
+int process_stopped(long pid);

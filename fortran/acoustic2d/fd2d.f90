@@ -243,7 +243,7 @@ contains
 
   ! --- memory --------------------------------------------------------------------------------------------------------------
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores, huge() where no GPU takes it.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window

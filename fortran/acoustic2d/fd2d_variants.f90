@@ -27,7 +27,8 @@ contains
     allocate (fd2d_variants_t :: variants)
   end subroutine Fd2dKernels
 
-  !> Memory of its GPU that an engine takes [bytes] with `traces` traces of `steps` steps; 0 on CPU cores.
+  !> Memory of its GPU that an engine takes [bytes] with `traces` traces of `steps` steps; 0 on CPU cores, huge() where it cannot
+  !> take such a grid at all.
   real(dp) function Fd2dMemory(name, grid, traces, steps) result(bytes)
     character(*), intent(in) :: name
     type(fd2d_grid_t), intent(in) :: grid
@@ -35,7 +36,11 @@ contains
     integer(c_long) :: n
     bytes = 0
     if (.not. fd2d_variants%needs_gpu(name)) return
-    if (fd2d_need(CString(name), Fd2dCfg(grid), traces, steps, n) == 0) bytes = real(n, dp)
+    if (fd2d_need(CString(name), Fd2dCfg(grid), traces, steps, n) == 0) then
+      bytes = real(n, dp)
+    else
+      bytes = huge(bytes)
+    end if
   end function Fd2dMemory
 
   !> An engine of the variant `name` ('auto' too), without a grid yet. Fails on an unknown name.

@@ -139,13 +139,14 @@ contains
     character(:), allocatable, intent(inout) :: why
     logical, intent(out) :: broken
     type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: missing
     logical :: all_here
     integer :: group
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
-    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED)     ! rank 0 may have read for long
+    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, missing)   ! it may have read for long
     broken = .not. all_here
-    if (broken .and. role%master) call LogError('a rank died before the first shot: run the same command again')
+    if (broken) call LogError(missing//' before the first shot; this rank ends; run the same command again to continue')
     if (broken) return
     call RolesMeet()
     call BroadcastInteger(role%world, group)

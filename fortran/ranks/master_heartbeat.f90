@@ -112,15 +112,19 @@ contains
   end subroutine HeartbeatEnd
 
   !> Makes the END of a rank whose master is gone: stopped before the end, and ranks are lost. Where the master is surely dead, all
-  !> others get it too. `reason`: another rank is missing instead.
-  subroutine HeartbeatMasterGone(heartbeat, link, message, reason)
+  !> others get it too. `reason`: another rank is missing instead, or `to_all`, for all others too, nothing is to be expected of it.
+  subroutine HeartbeatMasterGone(heartbeat, link, message, reason, to_all)
     type(heartbeat_t), intent(in) :: heartbeat
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     character(*), intent(in), optional :: reason
+    logical, intent(in), optional :: to_all
     type(message_t) :: copy
     character(:), allocatable :: why
+    logical :: all
     integer :: r
+    all = heartbeat%master_dead
+    if (present(to_all)) all = all .or. to_all
     if (heartbeat%master_dead) then
       why = 'rank 0 is dead'
     else if (present(reason)) then
@@ -131,7 +135,7 @@ contains
     call LogError(why//'; this rank ends; run the same command again to continue')
     message%kind = MSG_END
     message%n(1:2) = [3, 1]
-    do r = 1, merge(heartbeat%ranks - 1, 0, heartbeat%master_dead)
+    do r = 1, merge(heartbeat%ranks - 1, 0, all)
       if (r == heartbeat%rank) cycle
       copy = message
       call LinkReply(link, r, copy)

@@ -5,7 +5,7 @@
 module peers_m
   use kinds_m, only: dp
   use host_c, only: host_nap, host_seconds
-  use lock_c, only: lock_alive, lock_kill
+  use lock_c, only: lock_alive, lock_kill, lock_stopped
   use text_m, only: CString
   implicit none
   private
@@ -13,6 +13,7 @@ module peers_m
 
   integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
+  real(dp), parameter :: GAP = 2.0_dp         !< between two looks, at most: longer this rank stood still itself, or was busy [s]
 
   type :: peers_t
     integer, allocatable :: rank(:)           !< their ranks, rising
@@ -21,6 +22,8 @@ module peers_m
     logical, allocatable :: ended(:)          !< the process had ended at the latest look
     logical, allocatable :: dead(:)           !< it had ended at the look before, too
     real(dp) :: looked = -1                   !< latest look [s]
+    logical :: stopped = .false.              !< rank 0 was stopped at the latest look, as by SIGSTOP
+    real(dp) :: still = 0                     !< for so long it has been seen to be [s]
   end type peers_t
 
 contains
@@ -53,17 +56,23 @@ contains
     peers%dead = pack(peers%dead, wanted)
   end subroutine PeersKeep
 
-  !> Finds dead peers, though not more often than twice a second. `now`: of any clock that never jumps [s].
+  !> Finds dead peers, and how long rank 0 stands still, though not more often than twice a second. `now`: of any clock that never
+  !> jumps [s].
   subroutine PeersLook(peers, now)
     type(peers_t), intent(inout) :: peers
     real(dp), intent(in) :: now
+    real(dp) :: since
     integer :: i
     if (.not. allocated(peers%rank)) return
     if (peers%looked >= 0 .and. now - peers%looked < EVERY) return
+    since = merge(min(GAP, now - peers%looked), 0.0_dp, peers%looked >= 0)
     peers%looked = now
     do i = 1, size(peers%rank)
       peers%dead(i) = peers%ended(i)
       if (.not. peers%dead(i)) peers%ended(i) = lock_alive(CString(trim(peers%process(i)))) == 0
+      if (peers%rank(i) /= 0) cycle
+      peers%stopped = lock_stopped(CString(trim(peers%process(i)))) == 1
+      peers%still = merge(peers%still + since, 0.0_dp, peers%stopped)
     end do
   end subroutine PeersLook
 

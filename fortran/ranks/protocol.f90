@@ -40,11 +40,12 @@ module protocol_m
   use message_parts_m, only: PartBegin, PartLength, Parts
   use mpi_f08
   use peers_m, only: peers_t, PeersDead, PeersLook
+  use text_m, only: Str
   implicit none
   private
   public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
   public :: Rest
-  public :: barrier_t, Barrier, BarrierBegin, BarrierOver
+  public :: barrier_t, Barrier, BarrierBegin, BarrierOver, AfterSignal, StoodStill
   public :: BroadcastText, BroadcastInteger, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
   public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD, MSG_MEMORY
@@ -473,13 +474,14 @@ contains
 
   !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
   !> `peers`: only while all of them live; with `signalled`: at most so long after a signal to end that this rank got, where rank 0
-  !> is not among these [s]. `all_here` tells whether they came. If they did not, `comm` serves for no collective
-  !> any more.
-  subroutine Barrier(comm, seconds, peers, all_here, signalled)
+  !> is not among these [s]; with `still`: only until rank 0, which is among these, was stopped for so long [s]. `all_here` tells
+  !> whether they came, `why` the reason why they did not. If they did not, `comm` serves for no collective any more.
+  subroutine Barrier(comm, seconds, peers, all_here, signalled, still, why)
     type(MPI_Comm), intent(in) :: comm
-    real(dp), intent(in), optional :: seconds, signalled
+    real(dp), intent(in), optional :: seconds, signalled, still
     type(peers_t), intent(inout), optional :: peers
     logical, intent(out), optional :: all_here
+    character(:), allocatable, intent(out), optional :: why
     type(barrier_t) :: mine
     real(dp) :: nap, now, start, asked
     integer :: signal
@@ -490,22 +492,51 @@ contains
     if (present(all_here)) all_here = .false.
     do while (.not. BarrierOver(mine))
       if (present(seconds)) then
-        if (host_seconds() - start > seconds) return
+        if (host_seconds() - start > seconds) then
+          if (present(why)) why = 'other ranks did not come for '//Str(seconds)//' s'
+          return
+        end if
       end if
       if (present(peers)) then
         call PeersLook(peers, host_seconds())
-        if (PeersDead(peers) >= 0) return
+        if (PeersDead(peers) >= 0) then
+          if (present(why)) why = 'rank '//Str(PeersDead(peers))//' is dead'
+          return
+        end if
         now = host_seconds()
         signal = int(host_signal())
         if (asked < 0 .and. signal /= 0) asked = now
         if (present(signalled) .and. asked >= 0 .and. allocated(peers%rank)) then
-          if (now - asked > signalled .and. all(peers%rank /= 0)) return
+          if (now - asked > signalled .and. all(peers%rank /= 0)) then
+            if (present(why)) why = AfterSignal(signalled)
+            return
+          end if
+        end if
+        if (present(still)) then
+          if (peers%still > still) then
+            if (present(why)) why = StoodStill(peers%still)
+            return
+          end if
         end if
       end if
       call Rest(nap)
     end do
     if (present(all_here)) all_here = .true.
   end subroutine Barrier
+
+  !> Why a rank waits no longer for rank 0: nothing was heard of it for so long after a signal to end [s].
+  function AfterSignal(seconds) result(why)
+    real(dp), intent(in) :: seconds
+    character(:), allocatable :: why
+    why = 'a signal asked this rank to end, and nothing was heard of rank 0 for '//Str(seconds)//' s'
+  end function AfterSignal
+
+  !> The same where it was seen to be stopped for so long [s].
+  function StoodStill(seconds) result(why)
+    real(dp), intent(in) :: seconds
+    character(:), allocatable :: why
+    why = 'rank 0 has been stopped (SIGSTOP) for '//Str(seconds, 3)//' s'
+  end function StoodStill
 
   !> The same without waiting: BarrierBegin says that this rank is here, BarrierOver is true once all are, and not called again.
   subroutine BarrierBegin(comm, mine)

@@ -8,7 +8,7 @@ module scheme_exchange_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use physics_m, only: physics_t
-  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, Rest
+  use protocol_m, only: AfterSignal, LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, Rest, StoodStill
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use scheme_message_m, only: SchemeFrom, SchemeMessage
@@ -19,6 +19,7 @@ module scheme_exchange_m
   public :: SchemeSend, SchemeReceive, PREPARING, SIGNALLED
 
   real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
+  ! One that is seen to be stopped reads nothing: it has as long as when it deals (link%patience).
   real(dp), parameter :: SIGNALLED = 20.0_dp       !< the same after a signal to end, which most often rank 0 got too
 
 contains
@@ -71,8 +72,10 @@ contains
         call HeartbeatMasterGone(heartbeat, link, message)
         exit
       else if (asked >= 0 .and. now - asked > SIGNALLED .and. all(heartbeat%peers%rank /= 0)) then
-        call HeartbeatMasterGone(heartbeat, link, message, 'a signal asked this rank to end, and nothing was heard of rank 0 '// &
-                                 'for '//Str(SIGNALLED)//' s')
+        call HeartbeatMasterGone(heartbeat, link, message, AfterSignal(SIGNALLED))
+        exit
+      else if (heartbeat%peers%still > link%patience) then
+        call HeartbeatMasterGone(heartbeat, link, message, StoodStill(heartbeat%peers%still), to_all=.true.)
         exit
       end if
     end do

@@ -218,7 +218,7 @@ contains
     type(active_shot_t), intent(inout) :: active
     type(window_t), intent(in) :: window      !< its media may not be here yet
     class(scheme_t), allocatable :: scheme
-    character(:), allocatable :: then
+    character(:), allocatable :: then, much
     real(dp) :: cells, need
     integer :: shots
     call WorkerScheme(worker, active, scheme)
@@ -232,8 +232,10 @@ contains
     worker%too_large = .true.
     then = 'it is computed on CPU cores, as are others of that size'
     if (active%on_gpu) then = 'that may be too little; a larger group has smaller pieces'
-    call WorkerNote(worker, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
-                    ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%gpu_memory, 3)// &
+    much = Str(1.0e-9_dp*need, 3)//' GB'
+    if (.not. need < huge(need)) much = 'more than any amount'
+    call WorkerNote(worker, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//much// &
+                    ' of GPU memory, there are '//Str(1.0e-9_dp*worker%gpu_memory, 3)// &
                     ' GB: '//then)
   end subroutine SetShotsAtOnce
 

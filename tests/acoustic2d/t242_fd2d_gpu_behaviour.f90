@@ -8,7 +8,8 @@ program t242_fd2d_gpu_behaviour
   use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_need, fd2d_new, fd2d_receivers, fd2d_set_field, fd2d_tune
   use fdcase_m, only: case_t, CaseFortran, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSigmaOnly, CaseSource, CaseSteps, CountDifferent, &
                       result_t, TracesDiffer
-  use fd2d_variants_m, only: fd2d_variants
+  use fd2d_engine_m, only: fd2d_grid_t
+  use fd2d_variants_m, only: fd2d_variants, Fd2dMemory
   use fddouble_m, only: CaseDouble
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory
   use gpu_m, only: GpuAsked
@@ -40,6 +41,7 @@ program t242_fd2d_gpu_behaviour
     if (variants(n) == 'cpu') cycle
     call Memory(trim(variants(n)))
     call TooLarge(trim(variants(n)))
+    call TooMany(trim(variants(n)))
   end do
   if (any(variants == 'tuned')) then
     call Shapes(.true.)
@@ -328,6 +330,19 @@ contains
       call ClaimGivenBack(variant//', after the refusal', left)
     end if
   end subroutine TooLarge
+
+  !> A grid of more cells than a GPU variant can count, which the largest memories would hold: it is not even tried.
+  subroutine TooMany(variant)
+    character(*), intent(in) :: variant
+    type(case_t) :: c
+    type(fd2d_grid_t) :: grid
+    real(dp) :: need
+    call CaseNew(c, 61, 47, 8, 1, 80, error)
+    if (.not. Fine(error, variant//', before a grid of too many cells')) return
+    grid = fd2d_grid_t(nx=100000, nz=100000, half_length=8, dx=c%cfg%dx, dz=c%cfg%dz, dt=c%cfg%dt, w=c%cfg%w)
+    need = Fd2dMemory(variant, grid, 0, 80)
+    call Claim(need > 1.0e20_dp, variant//': 100000 x 100000 cells need '//Str(need, 3)//' bytes, more than any GPU has')
+  end subroutine TooMany
 
   ! --- tuned only ---------------------------------------------------------------------------------------------------------
 

@@ -13,62 +13,11 @@ import minisurvey
 from check import PATIENCE, claim, done, skip
 from jobs import RECOVERY, Job, closed, count, kick, line_with, ranks_here, wait_until
 from minisurvey import differences, make, run
+from shims import shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Who opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone. With SPACES no rank sees processes
-# of the others, as on machines of their own.
-Path("wait.c").write_text(r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static void look(const char *path) {
-    static int waited;
-    const char *at = getenv("WAIT_AT"), *here = getenv("WAIT_HERE");
-    if (!at || !here || waited || !strstr(path, at))
-        return;
-    waited = 1;
-    int (*make)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
-    close(make(here, O_CREAT | O_WRONLY, 0644));
-    while (!access(here, F_OK))
-        usleep(2000);
-}
-ssize_t readlink(const char *path, char *target, size_t n) {
-    ssize_t (*real)(const char *, char *, size_t) = (ssize_t (*)(const char *, char *, size_t))dlsym(RTLD_NEXT, "readlink");
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (!getenv("SPACES") || !rank || strcmp(path, "/proc/self/ns/pid"))
-        return real(path, target, n);
-    strncpy(target, rank, n);
-    return (ssize_t)strlen(rank);
-}
-#define OPEN(name)                                                                          \
-    int name(const char *path, int flags, ...) {                                            \
-        int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name); \
-        va_list more;                                                                       \
-        va_start(more, flags);                                                              \
-        unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, unsigned) : 0;         \
-        va_end(more);                                                                       \
-        look(path);                                                                         \
-        return real(path, flags, mode);                                                     \
-    }
-OPEN(open)
-OPEN(open64)
-#define FOPEN(name)                                                                         \
-    FILE *name(const char *path, const char *how) {                                         \
-        FILE *(*real)(const char *, const char *) = (FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, #name); \
-        look(path);                                                                         \
-        return real(path, how);                                                             \
-    }
-FOPEN(fopen)
-FOPEN(fopen64)
-""")
-subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-o", "wait.so", "wait.c", "-ldl"], check=True)
 HERE = Path("here").resolve()
 EARLY = "stopped before the first shot was dealt; run the same command again"
 
@@ -77,7 +26,7 @@ def stopped(output, at, sig, *words, ranks=1, options=()):
     """A job whose rank 0 opens a certain file when the signal comes: the exit status, the log, and whether it came so far."""
     HERE.unlink(missing_ok=True)
     job = Job(*words, output=output, ranks=ranks, options=options, machine={},
-              env={"LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": at, "WAIT_HERE": str(HERE)})
+              env={"LD_PRELOAD": shim("wait"), "WAIT_AT": at, "WAIT_HERE": str(HERE)})
     reached = job.until(HERE.exists)
     kick(job.pid(0) if ranks > 1 else job.process.pid, sig=sig)
     if at.endswith(".journal"):                   # which is opened when the signal counts as one in the midst of a run
@@ -135,14 +84,15 @@ claim(reached and status is not None and EARLY in said and not ranks_here("other
 def far(output, at, *words):
     """Three ranks, none of which sees another, get the signal as rank 0 opens a file."""
     job = Job(*words, output=output, ranks=3, options=RECOVERY, machine={},
-              env={"LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": at, "WAIT_HERE": str(HERE), "SPACES": "1"})
+              env={"LD_PRELOAD": shim("wait"), "WAIT_AT": at, "WAIT_HERE": str(HERE), "SPACES": "1"})
     reached = job.until(HERE.exists)
     time.sleep(0.5)                              # until the others wait as well; what is claimed holds if they do not yet
     kick(job.pid(1), job.pid(2), job.pid(0), sig=signal.SIGTERM)
     status, said = job.end(), job.said()
     HERE.unlink(missing_ok=True)
-    claim(reached and status is not None and EARLY in said and not ranks_here(output) and left(output) == [],
-          f"and where none of them sees rank 0, {' '.join(words)}: {line_with('SIGTERM', said)}")
+    told = said.count("a signal asked this rank to end, and nothing was heard of rank 0")
+    claim(reached and status is not None and EARLY in said and told == 2 and not ranks_here(output) and left(output) == [],
+          f"and where none of them sees rank 0, {' '.join(words)}: {line_with('SIGTERM', said)}; {told} of the 2 others say why they end")
 
 
 far("far.nc", "vp.raw")
@@ -160,7 +110,7 @@ minisurvey.make()
 HERE.unlink(missing_ok=True)
 signal.signal(signal.SIGINT, signal.SIG_DFL)                      # whoever runs this may ignore it
 p = subprocess.Popen([minisurvey.PROGRAM, "plan", "par=job.par"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                     env={**os.environ, "LD_PRELOAD": str(Path("wait.so").resolve()), "WAIT_AT": "vp.raw", "WAIT_HERE": str(HERE)})
+                     env={**os.environ, "LD_PRELOAD": shim("wait"), "WAIT_AT": "vp.raw", "WAIT_HERE": str(HERE)})
 reached = wait_until(HERE.exists, process=p)
 kick(p.pid, sig=signal.SIGINT)
 status = p.wait(PATIENCE)
