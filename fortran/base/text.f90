@@ -4,7 +4,7 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, Counted, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, Counted, PlaceText, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -12,6 +12,13 @@ module text_m
   end interface Str
 
 contains
+
+  !> A place x, y, z [m] in words.
+  pure function PlaceText(x) result(s)
+    real(dp), intent(in) :: x(3)
+    character(:), allocatable :: s
+    s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
+  end function PlaceText
 
   pure function StrInt(i) result(s)
     integer, intent(in) :: i

@@ -136,35 +136,64 @@ contains
   end function IsBlank
 
   !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals: '' if none do.
-  !> Those in quotes, brackets and comments part nothing.
+  !> Those in quotes, brackets, comments and names part nothing.
   pure function TextAdvice(file) result(advice)
     type(textfile_t), intent(in) :: file
-    character(:), allocatable :: advice
-    character(*), parameter :: marks = '''"'
-    integer :: i, depth
-    logical :: begins
-    character :: c
+    character(:), allocatable :: advice, line
+    integer :: first, last, start
     advice = ''
-    depth = 0
-    begins = .true.
-    i = scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1
-    do while (i <= file%last)
-      c = file%text(i:i)
-      if (c == '#') return
-      if (begins .and. scan(c, marks) > 0) then
-        if (index(file%text(i + 1:file%last), c) == 0) return
-        i = i + index(file%text(i + 1:file%last), c)
-      end if
-      begins = IsBlank(c) .or. c == '='
-      if (c == '(') depth = depth + 1
-      if (c == ')') depth = max(0, depth - 1)
-      if (depth == 0 .and. (c == ',' .or. c == ';')) then
-        advice = '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
-        return
-      end if
-      i = i + 1
+    line = BareLine(file%text(scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1:file%last))
+    start = verify(line, ' ')
+    last = start - 1
+    do while (last < len_trim(line))
+      first = last + verify(line(last + 1:), ' ')
+      last = first - 2 + scan(line(first:)//' ', ' ')
+      if (.not. Parted(line(first:last), first == start, last == len_trim(line))) cycle
+      advice = '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
+      return
     end do
   end function TextAdvice
+
+  !> A line without its comment, blanks for tabs and '=', and letters for what stands in quotes or brackets.
+  pure function BareLine(text) result(line)
+    character(*), intent(in) :: text
+    character(:), allocatable :: line
+    integer :: i, depth
+    character :: c, quote
+    line = ''
+    depth = 0
+    quote = ' '
+    do i = 1, len(text)
+      c = text(i:i)
+      if (quote /= ' ') then
+        if (c == quote) quote = ' '
+        cycle
+      end if
+      if (c == '#') return
+      if (IsBlank(c) .or. c == '=') c = ' '
+      if (scan(c, '''"') > 0 .and. line(max(1, len(line)):) == '') then
+        quote = c
+        c = 'q'
+      end if
+      depth = max(0, depth + merge(1, 0, c == '(') - merge(1, 0, c == ')'))
+      line = line//merge(c, 'b', depth == 0)
+    end do
+  end function BareLine
+
+  !> True for a word that begins as numbers do and holds commas or semicolons, or has them at an end; of the first word of a line
+  !> also where a number follows one, or where it is the last word.
+  pure logical function Parted(word, at_start, at_end)
+    character(*), intent(in) :: word
+    logical, intent(in) :: at_start, at_end
+    character(*), parameter :: marks = ',;', number = '0123456789+-.'
+    integer :: n, i
+    n = len(word)
+    Parted = .false.
+    if (scan(word, marks) == 0) return
+    Parted = scan(word(1:1)//word(n:n), marks) > 0 .or. scan(word(1:1), number) > 0
+    if (.not. at_start) return
+    Parted = Parted .or. at_end .or. any([(scan(word(i:i), marks) > 0 .and. scan(word(i + 1:i + 1), number) > 0, i=1, n - 1)])
+  end function Parted
 
   !> The end of a refusal of a `word` that should be a number and has letters alone: '' if it has others.
   pure function TitleAdvice(word) result(advice)

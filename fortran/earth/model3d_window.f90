@@ -9,7 +9,7 @@ module model3d_window_m
   use mixed_cells_m, only: medium_parts
   use parameters_m, only: job_t
   use shot_m, only: shot_t
-  use text_m, only: Str
+  use text_m, only: PlaceText, Str
   use window_m, only: box_t, window_t, WindowCell, WindowClip, WindowHas
   implicit none
   private
@@ -124,8 +124,8 @@ contains
     bottom = earth%high(3)
     if (job%depth > 0) bottom = min(bottom, earth%low(3) + job%depth)
     if (.not. Inside(shot%sx, shot%sy, shot%sz)) then
-      call Fail(error, 'shot record '//Str(shot%record)//': the source at '//Place(shot%sx, shot%sy, shot%sz)//' lies outside '// &
-                Extent()//Advice(shot%sz))
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at '//PlaceText([shot%sx, shot%sy, shot%sz])// &
+                ' lies outside '//Extent()//Advice(shot%sz))
       return
     end if
     n = 0
@@ -134,7 +134,7 @@ contains
       n = n + 1
       if (allocated(error)) deallocate (error)
       call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
-                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '// &
+                Str(shot%channel(r))//' at '//PlaceText([shot%rx(r), shot%ry(r), shot%rz(r)])//', lie outside '// &
                 Extent()//Advice(shot%rz(r)))
     end do
   contains
@@ -144,12 +144,6 @@ contains
       room = on_face*earth%d
       Inside = all([x, y, z] >= earth%low - room) .and. all([x, y, z] <= [earth%high(:2), bottom] + room)
     end function Inside
-
-    pure function Place(x, y, z) result(s)
-      real(dp), intent(in) :: x, y, z
-      character(:), allocatable :: s
-      s = 'x = '//Str(x, 9)//', y = '//Str(y, 9)//', z = '//Str(z, 9)//' m'
-    end function Place
 
     pure function Advice(z) result(s)
       real(dp), intent(in) :: z

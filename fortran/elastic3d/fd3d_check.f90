@@ -21,7 +21,7 @@ module fd3d_check_m
   use subdomain_m, only: cuts_t
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use parameter_table_m, only: SplitList
-  use text_m, only: Str, ToReal
+  use text_m, only: PlaceText, Str, ToReal
   use window_m, only: window_t, WindowCell
   implicit none
   private
@@ -98,9 +98,9 @@ contains
       real(dp), intent(in) :: x(3)
       character(:), allocatable :: s
       s = 'shot record '//Str(shot%record)//': '
-      if (i == 0) s = s//'the source at '//Place(x)//' lies '
+      if (i == 0) s = s//'the source at '//PlaceText(x)//' lies '
       associate (fault => scheme%own%source%fault)
-        if (i > 0) s = s//'point '//Str(fault%point(i))//' of the fault at '//Place(x)//' ('//FaultPoint(fault, i)//') lies '
+        if (i > 0) s = s//'point '//Str(fault%point(i))//' of the fault at '//PlaceText(x)//' ('//FaultPoint(fault, i)//') lies '
       end associate
     end function Begin
 
@@ -128,7 +128,7 @@ contains
     if (n == 0) return
     x = [shot%rx(first), shot%ry(first), shot%rz(first)]
     call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
-              Str(shot%channel(first))//' at '//Place(x)//', stand in the air and would record nothing: '// &
+              Str(shot%channel(first))//' at '//PlaceText(x)//', stand in the air and would record nothing: '// &
               Ground(earth, job, window, WindowCell(window, x)))
 
   contains
@@ -192,8 +192,8 @@ contains
         call Fd3dComponent(list, grid, trim(names(c)), at, error)
         if (allocated(error)) then
           error%message = 'shot record '//Str(shot%record)//': receivers of '//trim(names(c))//', '// &
-            Place([minval(shot%rx), minval(shot%ry), minval(shot%rz)])//' to '// &
-            Place([maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])//', come too close to the end of the window, '// &
+            PlaceText([minval(shot%rx), minval(shot%ry), minval(shot%rz)])//' to '// &
+            PlaceText([maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])//', come too close to the end of the window, '// &
             Extent(window)//': each takes 4 cells to all sides, rates of strain and rotation half_length more'//advice
           return
         end if
@@ -332,12 +332,6 @@ contains
       return
     end do
   end function Ground
-
-  pure function Place(x) result(s)
-    real(dp), intent(in) :: x(3)
-    character(:), allocatable :: s
-    s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
-  end function Place
 
   pure function Extent(window) result(s)
     type(window_t), intent(in) :: window

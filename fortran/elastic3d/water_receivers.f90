@@ -23,7 +23,7 @@ module water_receivers_m
   integer, parameter :: reach = 10                !< cells above the floor
   real(dp), parameter :: slant = 0.75_dp          !< farther beside the source than this times the height above it
   real(dp), parameter :: beside = 10              !< and than so many cells: not told
-  integer, parameter :: at_floor(4) = [0, 1, 2, 2]   !< but, by half-length, of those within so many cells above the floor
+  integer, parameter :: at_floor(4) = [0, 2, 4, 5]   !< but, by half-length, of those within so many cells above the floor
 
 contains
 
@@ -94,8 +94,9 @@ contains
     begin = ' receiver(s) of velocity, strain or rotation stand in the water within '
     across = ': half-length '//Str(scheme%half_length)//' reaches across the sea floor, and velocity there is off by '
     if (told(2)%n > 0) call SchemeWarn(scheme, Str(told(2)%n)//begin// &
-      Str(at_floor(scheme%half_length))//' cell(s) above rock, the first of them '//told(2)%first//across//'5 to 20 %, by tens '// &
-      'of per cent of sources in rock; take half_length=1, put them higher above the floor, or record pressure')
+      Str(at_floor(scheme%half_length))//' cell(s) above rock, the first of them '//told(2)%first//across//'5 to 12 %, within '// &
+      'half a cell and of sources in rock by tens of per cent; take half_length=1, put them higher above the floor, or record '// &
+      'pressure')
     if (told(1)%n > 0) call SchemeWarn(scheme, Str(told(1)%n)//begin//Str(reach)//' cells above rock, right above a source in '// &
       'it, the first of them '//told(1)%first//across//'several per cent near the highest frequency, tens of per cent at half '// &
       'of it; take half_length=1, or record pressure')

@@ -79,14 +79,18 @@ contains
     self%title = title
   end subroutine AddSection
 
-  !> The path of a file that is read; empty = none. A `word` stands for no file.
+  !> The path of a file that is read; empty = none. A `word`, in upper or lower case, stands for no file.
   subroutine AddFile(self, name, value, default, meaning, word)
     class(table_t), intent(inout) :: self
     character(:), allocatable, intent(inout) :: value
     character(*), intent(in) :: name, default, meaning
     character(*), intent(in), optional :: word
     call TakeText(self, 'file', name, value, default, meaning)
-    if (present(word)) self%row(self%n)%words = word
+    if (.not. present(word)) return
+    self%row(self%n)%words = word
+    if (Lower(value) /= word) return
+    value = word
+    self%row(self%n)%value = word
   end subroutine AddFile
 
   !> The path of a file that a run writes.

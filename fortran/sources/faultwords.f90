@@ -3,7 +3,7 @@ module faultwords_m
   use finite_fault_m, only: fault_moment_t, finite_fault_t, fault_why, FaultAfter, FaultEnd, FaultMoment, FaultStart
   use moment_tensor_m, only: MomentMagnitude, MomentNorm
   use kinds_m, only: dp
-  use text_m, only: Str
+  use text_m, only: PlaceText, Str
   implicit none
   private
   public :: release_t, FaultRelease, FaultLines, FaultDoubts, FaultPoint
@@ -73,7 +73,7 @@ contains
     low = minval(fault%x(:, :fault%n), 2) + release%from
     high = maxval(fault%x(:, :fault%n), 2) + release%from
     s = 'the fault lies at x = '//Extent(low(1), high(1))//', y = '//Extent(low(2), high(2))//', z = '//Extent(low(3), high(3))// &
-        ' m of the model: its file counts from the position of shot record '//Str(release%first)//', '//Places(release%from)
+        ' m of the model: its file counts from the position of shot record '//Str(release%first)//', '//PlaceText(release%from)
     if (abs(release%from(3)) > 0) s = s//', so it lies '//Str(abs(release%from(3)), 9)//' m '// &
                                       trim(merge('deeper    ', 'less deep ', release%from(3) > 0))//' than the file says'
     if (release%moves) s = s//'; with other shots it moves'
@@ -86,18 +86,12 @@ contains
     if (b > a) s = s//' .. '//Str(b, 9)
   end function Extent
 
-  pure function Places(x) result(s)
-    real(dp), intent(in) :: x(3)
-    character(:), allocatable :: s
-    s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
-  end function Places
-
   !> The place of point i in the file, for sentences on its place in the model.
   pure function FaultPoint(fault, i) result(s)
     type(finite_fault_t), intent(in) :: fault
     integer, intent(in) :: i
     character(:), allocatable :: s
-    s = 'by the fault file '//Places(fault%x(:, i))//' from the shot''s position'
+    s = 'by the fault file '//PlaceText(fault%x(:, i))//' from the shot''s position'
   end function FaultPoint
 
   pure function Strength(moment) result(s)

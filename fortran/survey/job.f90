@@ -68,7 +68,7 @@ contains
     call TableCheck(table, error)
   end subroutine JobFromText
 
-  !> Lists without blanks, in lower case.
+  !> Lists without idle blanks, in lower case.
   subroutine JobNormalise(job)
     type(job_t), intent(inout) :: job
     job%components = Lower(Dense(job%components))
@@ -368,19 +368,21 @@ contains
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
-  !> `s` without blanks and tabs.
+  !> A list without blanks and tabs at its ends and beside commas, one for several elsewhere.
   pure function Dense(s) result(t)
     character(*), intent(in) :: s
     character(:), allocatable :: t
-    integer :: i, n
-    t = s
-    n = 0
+    logical :: blank
+    integer :: i
+    t = ''
+    blank = .false.
     do i = 1, len(s)
+      blank = s(i:i) == ' ' .or. s(i:i) == achar(9) .or. blank
       if (s(i:i) == ' ' .or. s(i:i) == achar(9)) cycle
-      n = n + 1
-      t(n:n) = s(i:i)
+      if (blank .and. t /= '' .and. s(i:i) /= ',' .and. t(max(1, len(t)):) /= ',') t = t//' '
+      t = t//s(i:i)
+      blank = .false.
     end do
-    t = t(:n)
   end function Dense
 
 end module job_m

@@ -39,6 +39,9 @@ program t003_columns_parted_by_blanks
   call Plain('keymap', cable//'shot 1 500 6 "ca,ble"'//lf, 'a comma in a quoted name')
   call Plain('keymap', cable//'shot 1 500 6 cabel   # 1,2;3'//lf, 'a comma in a comment')
   call Plain('top', 'lake -20'//lf//'rock min(x,z)'//lf, 'a comma between brackets')
+  call Plain('keymap', cable//'shot 1 -5e9 6 ca,ble'//lf, 'a comma in a name')
+  call Plain('keymap', cable//'spread node;7 streamer first=1e30 interval=12.5 channels=10 depth=8'//lf, 'a semicolon in a name')
+  call Plain('materials', 'rock,hard 2000 900 soft'//lf//'* 2100 900 2000'//lf, 'a comma in the name of a material')
   call Done()
 
 contains

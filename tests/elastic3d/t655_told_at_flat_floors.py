@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""3D, half-lengths above 1, a flat sea floor on a face of the cells: receivers of velocity in the water within a cell or two above it are told of before
-the first shot, with sources in water and in rock, and so are forces along it in rock within two cells; a grid three times finer, half-length 1,
-confirms it: what is told is off, what is not told, velocity higher up, a force across the floor or deeper, is not, nor is motion in rock.
-Nothing is told with half-length 1. Rock, places and directions are drawn at random."""
+"""3D, half-lengths above 1, a flat sea floor on a face of the cells: receivers of velocity in the water within 2 cells above it, of half-lengths
+3 and 4 within 4 and 5, are told of before the first shot, with sources in water and in rock, and so are forces along it in rock within two
+cells; a grid three times finer, half-length 1, confirms it: what is told is off, what is not told, velocity higher up, a force across the
+floor or deeper, is not, nor is motion in rock. Nothing is told with half-length 1. Rock, places and directions are drawn at random."""
 import re
 from pathlib import Path
 
@@ -18,9 +18,9 @@ H, FLOOR, X, Y = 10.0, 90.0, 3.3, 7.1
 VS = rng.uniform(1100, 1800)
 ROCK = (VS * rng.uniform(1.8, 2.1), VS, rng.uniform(1900, 2400))
 FMAX = min(VS, 1500) / (10 * H)
-UP = np.concatenate((rng.uniform(0.05, 0.25, 4), rng.uniform(0.3, 0.9, 2), rng.uniform(1.15, 1.9, 2), rng.uniform(2.15, 5, 3),
-                     [-6, -4]))                            # cells above the floor, or in rock
-LOW, TOLD, HIGH, DEEP = np.s_[:4], np.s_[:6], {2: np.s_[6:11], 4: np.s_[8:11]}, np.s_[11:]
+UP = np.concatenate((rng.uniform(0.05, 0.25, 4), rng.uniform(0.3, 0.9, 2), rng.uniform(1.15, 1.9, 2), rng.uniform(2.15, 3.9, 2),
+                     [rng.uniform(4.1, 4.9)], rng.uniform(5.1, 7.5, 2), [-6, -4]))     # cells above the floor, or in rock
+LOW, TOLD, FAR, HIGH, DEEP = np.s_[:4], np.s_[:6], np.s_[8:11], {2: np.s_[8:13], 4: np.s_[11:13]}, np.s_[13:]
 RECEIVERS = re.compile(r"(\d+) receiver\(s\) of velocity, strain or rotation stand in the water within (\d) cell\(s\) above rock, the first of them channel "
                        r"1 of shot record 1 ")
 FORCES = re.compile(r"(\d+) force\(s\) along a sea floor act on rock within 2 cells of water, the first of them that of shot record 1 ")
@@ -63,7 +63,7 @@ def number(pattern, said):
 MOTION, PRESSURE = np.s_[:3], np.s_[3:]
 depths = (-rng.uniform(3, 5), rng.uniform(4, 7))
 fine, _ = traces(depths, 1, H / 3, source="volume")
-for half, cells, n, least, most in ((2, 1, 12, (2.5, 6), 12), (4, 2, 16, (5, 12), 20)):
+for half, cells, n, least, most in ((2, 2, 16, (2.5, 6), 12), (4, 5, 22, (5, 12), 16)):
     got, said = traces(depths, half, source="volume")
     water, rock = (off(got, fine, s, LOW, MOTION) for s in (0, 1))
     high = max(off(got, fine, s, HIGH[half], MOTION) for s in (0, 1))
@@ -72,9 +72,14 @@ for half, cells, n, least, most in ((2, 1, 12, (2.5, 6), 12), (4, 2, 16, (5, 12)
     claim(found and [int(w) for w in found.groups()] == [n, cells] and water > least[0] and rock > least[1],
           f"half-length {half}: told of are {found and found[0]}, must be {n} within {cells}; below a quarter of a cell above the floor velocity is off by "
           f"{water:.1f} and {rock:.1f} %, source in water and in rock, at least {least[0]}, {least[1]}")
+    if half == 4:
+        far = max(off(got, fine, s, FAR, MOTION) for s in (0, 1))
+        claim(far > 2.5, f"2 to 5 cells above the floor it is off by {far:.1f} %, at least 2.5")
     claim(high < most and deep < 9, f"higher up by at most {high:.1f} %, bound {most}, in rock {deep:.1f} %, bound 9")
-said = job(("plan",), depths, 1, source="volume", forecast=0)
-claim(not number(RECEIVERS, said), "half-length 1: nothing is told")
+for half, told in ((3, 20), (1, 0)):
+    said = job(("plan",), depths, half, source="volume", forecast=0)
+    n = number(RECEIVERS, said)
+    claim(n == told and (not told or "within 4 cell(s)" in said), f"half-length {half}: told of are {n}, must be {told}")
 
 angle, depths = rng.uniform(0, 2 * np.pi), (rng.uniform(0.1, 0.35), rng.uniform(3, 4))
 ALONG = {"source": "force", "fx": 1e6 * np.cos(angle), "fy": 1e6 * np.sin(angle), "fz": 1e5 * rng.uniform(-1, 1)}

@@ -23,6 +23,7 @@ program t010_params_sources
   call Namelists()
   call LineEnds()
   call BigFiles()
+  call Words()
   call Done()
 
 contains
@@ -46,6 +47,21 @@ contains
     call Pass('the first command line again')
     call Claim(index(TableText(t), 'job file.par:3; NetCDF file') > 0, 'the resolved text tells file and line')
   end subroutine Precedence
+
+  !> A word that stands for no file is one in capitals too; a path with a folder is none.
+  subroutine Words()
+    character(:), allocatable :: mesh
+    integer :: i
+    character(*), parameter :: given(3) = [character(8) :: 'layers', 'Layers', './Layers'], &
+                               taken(3) = [character(8) :: 'layers', 'layers', './Layers']
+    do i = 1, 3
+      call Fresh()
+      call TableReadText(t, 'mesh = '//given(i), 'mesh.par')
+      call t%file('mesh', mesh, '', 'a mesh, or the word layers', word='layers')
+      call Claim(mesh == taken(i) .and. index(t%row(t%n)%value, trim(taken(i))) > 0, 'mesh = '//trim(given(i))//' is taken as '//mesh// &
+                 ', recorded as '//t%row(t%n)%value)
+    end do
+  end subroutine Words
 
   subroutine Spellings()
     call Read('# comment'//lf//lf//'  dx=10# glued comment'//lf//tab//'dz'//tab//'='//tab//'5'//tab//'# tabs'//lf// &

@@ -74,12 +74,13 @@ claim(status == 1 and 'codec' not in text and 'no text of a wavelet' in text, f'
 # --- columns parted by commas ---
 Path('commas.receivers').write_text('1;100;5\n2,200,5\n')
 Path('commas.keymap').write_text('spread A list commas.receivers\nspread B streamer first=100 interval=12,5 channels=10 depth=8\n'
-                                 'shot 1,600,6,A\nshot 2 600 6 A\nshot 3 600 6 "A,B"\n')
+                                 'shot 1,600,6,A\nshot 2 600 6 A\nshot 3 600 6 "A,B"\nshot 4 600 6 C,D\n')
 status, text = Tool('spl-keymap', 'bad')('info', 'commas.keymap')
 faults = text.splitlines()
 told = [line for line in faults if 'columns are parted by blanks, not by commas or semicolons, and decimals have a point' in line]
-claim(status == 1 and len(told) >= 4 and any('"A,B"' in line or "'A,B'" in line for line in faults) and not any('A,B' in line for line in told),
-      f'commas in key-map and list get their advice, one in quotes none: {faults}')
+claim(status == 1 and len(told) >= 4 and any('"A,B"' in line or "'A,B'" in line for line in faults)
+      and not any(name in line for line in told for name in ('A,B', 'C,D')),
+      f'commas in key-map and list get their advice, in quotes and names none: {faults}')
 
 # --- a tool that is ended leaves nothing of a file in the making ---
 Path('endless.py').write_text("""import time

@@ -11,6 +11,8 @@ from spltools.cli import check_input, fail
 TOKEN = re.compile(r'#.*|"[^"]*"?|\'[^\']*\'?|=|[^ \t\f=#]+')
 WHOLE = re.compile(r'[+-]?[0-9]+')
 NUMBER = re.compile(r'([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:[eEdD]([+-]?[0-9]+))?')
+PARTED = re.compile('^[0-9+.-].*[,;]|^[,;]|[,;]$')  # what commas and semicolons make of columns, not of names
+KEYWORD, TITLES = re.compile('[,;][0-9+.-]'), re.compile('[,;]')  # a first word, if others follow it or none
 WORDS_MAX = 16
 TINY = 1e-307  # numbers nearer to 0 are refused, and more than 300 digits
 
@@ -48,7 +50,10 @@ class Line:
 
     def _advice(self):
         """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns."""
-        if any(token[0] not in '"\'' and re.search('[,;]', token) for token in self.tokens):
+        words = [token for token in self.tokens if token[0] not in '"\'=']
+        first = self.tokens[0]
+        alone = TITLES if len(words) == 1 else KEYWORD
+        if any(PARTED.search(word) for word in words) or (first in words and alone.search(first)):
             return '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
         return ''
 

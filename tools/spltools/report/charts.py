@@ -223,7 +223,8 @@ def spectra(file, whole, record, units):
     factor, unit = prefixed(units, float(columns.max()))
     together = f' A column is {len(groups[0])} shots.' if len(groups[0]) > 1 else ''
     return Chart('spectrum', 'Spectrum by shot', figure, f'Up to {quality.SPECTRA} traces of each shot; 0 dB is '
-                 f'{columns.max() * factor:.3g} {unit}/Hz, strongest at {f[mean.argmax()]:.3g} Hz.{together}')
+                 f'{columns.max() * factor:.3g} {unit}/Hz, strongest at {f[mean.argmax()]:.3g} Hz; the last '
+                 f'{100 * quality.TAPER:g} % of each record tapered.{together}')
 
 
 # --- timing ----------------------------------------------------------------------------------------------------------

@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from spltools.gathers.gathers import DONE
+from spltools.plot.figures import tapered
 
 BLOCK = 4000000                    # samples read at once
 SPECTRA = 12                       # traces of a shot whose spectra are taken
 BINS = 200                         # frequencies kept
+TAPER = 0.05                       # of a record: what its end cuts off would else fill all frequencies
 
 
 class Quality:
@@ -51,7 +53,7 @@ def of_shot(file, slot, component):
             energy += float(np.einsum('ij,ij->i', scaled, scaled).sum(dtype=float)) * largest ** 2
     q.rms = (energy / max(1, nt * (nrec - q.broken))) ** 0.5
     some = np.asarray(raw[np.unique(np.linspace(0, nrec - 1, min(SPECTRA, nrec)).astype(int))] if nrec else raw, float)
-    some = some[np.isfinite(some).all(axis=1)]
+    some = tapered(some[np.isfinite(some).all(axis=1)], TAPER)
     power = (np.abs(np.fft.rfft(some, length(nt), axis=1)[:, 1:1 + per * len(f)]) * file.dt) ** 2
     mean = power.mean(axis=0) if len(some) else np.zeros(per * len(f))
     q.spectrum = np.sqrt(mean.reshape(len(f), per).mean(axis=1))
