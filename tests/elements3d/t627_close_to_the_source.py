@@ -162,7 +162,6 @@ for kind, (moment, words) in MOMENTS.items():
           f'{near[0]:.2g} %')
     claim(wrong[far[1], 1:].max() <= 2.5, f'{kind}: pressure, stress, strain, rotation not told of are off by {wrong[far[1], 1:].max(0).round(2)} %, '
           f'bound 2.5 %, from {NEAR} edges on by {near[1:].round(1)} %')
-    claim(near[2] >= 1.5 * wrong[far[1], 2].max(), f'{kind}: a stress told of is off by {near[2]:.2g} %')
 
 for words, sentence in ((['fz=1e9'], 'fz = 1e9 N (command line) has no effect: source=volume is no force'),
                         (['source=force', 'fz=1', 'mxy=1e9'], 'mxy = 1e9 N m (command line) has no effect: source=force takes no tensor'),
