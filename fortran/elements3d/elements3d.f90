@@ -418,7 +418,7 @@ contains
       'sides without one; make it 2 wavelengths wide or more, or leave it out')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
-      'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
+      'changes amplitudes by up to 3 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
       'them')
     if (self%near_moment > 0) call SchemeWarn(scheme, Str(self%near_moment)//' receiver(s) are closer than '// &
       Str(self%near_reach)//' edges to a source of moment or volume in rock, the first of them '//self%nearest_moment// &
