@@ -36,7 +36,9 @@ module elements3d_m
   public :: elements3d_t
 
   character, parameter :: nl = new_line('a')
-  real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (README.md)
+  real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (README.md),
+  real(dp), parameter :: near_moment = 2.6_dp         !< nor a moment in rock for velocities,
+  real(dp), parameter :: near_slopes = 3              !< nor for gradients of motion
   real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
 
   type, extends(physics_t) :: elements3d_t
@@ -51,6 +53,9 @@ module elements3d_m
     character(:), allocatable :: first_damped         !< the first of them in words
     integer :: near = 0                               !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest              !< the first of them in words
+    integer :: near_moment = 0                        !< others, too close to a moment in rock
+    real(dp) :: near_reach = 0                        !< which is closer than so many edges
+    character(:), allocatable :: nearest_moment
     integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
     character(:), allocatable :: first_floored        !< the first of them in words
     integer :: compressing = 0                        !< sources of volume or explosion on such a contact
@@ -300,12 +305,14 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
-    real(dp) :: source(3), at(3), xi(3), reach
+    real(dp) :: source(3), at(3), xi(3), edge, apart, reach
     integer :: e, r, c
     where_to = 'shot record '//Str(shot%record)//': '
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
-    reach = near_edges*LongestEdge(self%elements%corner(:, :, e))
+    edge = LongestEdge(self%elements%corner(:, :, e))
+    allocate (names, source=SplitList(scheme%components))
+    reach = near_edges
     select type (scheme)
     type is (elements_scheme_t)
       if (e > self%elements%solid .and. (scheme%source%kind == source_force .or. scheme%source%kind == source_moment .and. &
@@ -317,6 +324,8 @@ contains
                   'give it a depth')
       end if
       if (allocated(error)) return
+      if (e <= self%elements%solid .and. scheme%source%kind /= source_force) &
+        reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
       if (scheme%source%kind == source_volume .or. scheme%source%kind == source_moment .and. Isotropic(scheme%source%moment)) then
         if (OnContact(self, e, xi)) then
           if (self%compressing == 0) self%first_compressing = 'that of shot record '//Str(shot%record)
@@ -324,14 +333,17 @@ contains
         end if
       end if
     end select
-    allocate (names, source=SplitList(scheme%components))
     do r = 1, size(shot%rx)
       call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
-      if (norm2(at - source) < reach) then
-        if (self%near == 0) self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
-          Str(norm2(at - source), 4)//' m away with an element of '//Str(reach/near_edges, 4)//' m'
+      apart = norm2(at - source)
+      if (apart < near_edges*edge) then
+        if (self%near == 0) self%nearest = Near()
         self%near = self%near + 1
+      else if (apart < reach*edge) then
+        if (self%near_moment == 0) self%nearest_moment = Near()
+        self%near_moment = self%near_moment + 1
+        self%near_reach = reach
       end if
       if (any(names == 'p')) then
         if (OnContact(self, e, xi)) then
@@ -349,6 +361,12 @@ contains
     end do
 
   contains
+
+    function Near() result(words)
+      character(:), allocatable :: words
+      words = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '//Str(apart, 4)// &
+              ' m away with an element of '//Str(edge, 4)//' m'
+    end function Near
 
     !> The element that holds a place, whose depth counts `from`, and where that is, z down, and in the element.
     subroutine Place(what, asked, from, element, x, xi)
@@ -400,8 +418,19 @@ contains
       'sides without one; make it 2 wavelengths wide or more, or leave it out')
     if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
       ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
-      'changes amplitudes by up to 1 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
+      'changes amplitudes by up to 3 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
       'them')
+    if (self%near_moment > 0) call SchemeWarn(scheme, Str(self%near_moment)//' receiver(s) are closer than '// &
+      Str(self%near_reach)//' edges to a source of moment or volume in rock, the first of them '//self%nearest_moment// &
+      ': there velocities are up to 3 % off'//Slopes()//'; use smaller elements there, or do not trust them')
+
+  contains
+
+    function Slopes() result(words)
+      character(:), allocatable :: words
+      words = ''
+      if (self%near_reach >= near_slopes) words = ', pressure, stress, strain and rotation up to 20 %'
+    end function Slopes
   end subroutine warn
 
   pure real(dp) function LongestEdge(corner)

@@ -81,6 +81,10 @@ contains
       'abs lie between elements, where waves go on as if they were in none: only outer sides are free or absorb')
     if (self%counts%both > 0) call SchemeWarn(scheme, Str(self%counts%both)//' sides are free and absorb alike by the names of '// &
       'their side sets: free counts where a name has both words, else the set that comes last; give each side one name')
+    if (self%counts%hollow > 0) call SchemeWarn(scheme, Str(self%counts%hollow)//' sides in no side set of a name with free '// &
+      'or abs lie around hollows inside of the mesh, the first of them at x = '//Str(self%counts%hollow_at(1), 7)//', y = '// &
+      Str(self%counts%hollow_at(2), 7)//', z = '//Str(self%counts%hollow_at(3), 7)//' m (z down): those that look '// &
+      'up are free and the rest absorb; mesh what is there, or put these sides into a side set of the name free')
     if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
       Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
       ' m: coordinates of a mesh are metres; are these kilometres?')
@@ -94,7 +98,7 @@ contains
     real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
     real(dp) :: relaxes
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
-    if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then
+    if (scheme%relaxing < in_element .and. relaxes < most_relaxing .and. relaxes*most_gain >= most_relaxing) then
       call Fail(error, 'Q = '//Str(self%least_q, 4)// &
                 ' of the bulk modulus or of mu is too small for memory_variables=coarse: of its '// &
                 'modulus '//Str(100*relaxes, 3)//' % would relax in all and '//Str(100*most_gain*relaxes, 3)// &

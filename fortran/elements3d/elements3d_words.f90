@@ -1,7 +1,8 @@
 !> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_words
+  use elements_m, only: face_free
   use mesh_blocks_m, only: BlockRows
-  use source3d_m, only: source_volume, SourceNumbers, SourceWords
+  use source3d_m, only: source_force, source_volume, SourceNumbers, SourceWords
   use version_m, only: VersionText
   implicit none
 
@@ -22,9 +23,26 @@ contains
         words = words//' '//Str(x(i), 17)
       end do
     end select
+    if (job%positions == 'exact') then
+      associate (face => self%elements%face, solid => self%elements%solid)
+        if (any(face(:, solid + 1:) == face_free)) words = words//' images'
+        if (any(face(:, :solid) == face_free)) words = words//Sloping(scheme)
+      end associate
+    end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
+
+  !> Where rock has free sides, on which gradients of its motion leave no traction.
+  pure function Sloping(scheme) result(words)
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    words = ''
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (scheme%source%kind /= source_force .or. any(scan(SplitList(scheme%components), 'psew') == 1)) words = ' no traction'
+    end select
+  end function Sloping
 
   module procedure WindowWords
     words = Str(self%elements%n)//' elements'

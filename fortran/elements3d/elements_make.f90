@@ -3,6 +3,7 @@ module elements_make_m
   use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner, looks_up
   use elements_tensors_m, only: SlowestIn, TensorsSet
   use hexahedron_m, only: hex_edge, hex_side
+  use joined_m, only: First, Join
   use kinds_m, only: dp, sp
   use materials_m, only: material_bulk, material_rho, material_shear, material_vp, material_vs
   use mesh_m, only: mesh_t, MeshBeside, MeshOrder
@@ -17,6 +18,8 @@ module elements_make_m
     integer :: unnamed = 0                        !< of the free and the absorbing ones: no side set tells
     integer :: inside = 0                         !< of those that side sets tell: they lie between elements, and are neither
     integer :: both = 0                           !< side sets tell that they are free and absorb
+    integer :: hollow = 0                         !< of the unnamed ones: they lie around hollows inside of the mesh,
+    real(dp) :: hollow_at(3) = 0                  !< the first of them here [m]
   end type counts_t
 
 
@@ -145,7 +148,44 @@ contains
         if (elements%face(s, e) == face_absorbs) counts%absorbs = counts%absorbs + 1
       end do
     end do
+    call Hollows(elements, named, beside, counts)
   end subroutine Sides
+
+  !> Outer sides that hang together by their corners are a surface; those not on that of the node farthest along x lie inside.
+  subroutine Hollows(elements, named, beside, counts)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: named(:, :), beside(:, :)
+    type(counts_t), intent(inout) :: counts
+    integer, allocatable :: surface(:)
+    real(dp) :: farthest
+    integer :: e, s, c, n, outside
+    allocate (surface, source=[(n, n=1, maxval(elements%node))])
+    farthest = -huge(farthest)
+    outside = 1
+    do e = 1, elements%n
+      do s = 1, 6
+        if (beside(s, e) > 0) cycle
+        do c = 1, 4
+          n = hex_side(c, s)
+          call Join(surface, elements%node(hex_side(1, s), e), elements%node(n, e))
+          if (elements%corner(1, n, e) <= farthest) cycle
+          farthest = elements%corner(1, n, e)
+          outside = elements%node(n, e)
+        end do
+      end do
+    end do
+    call First(surface, outside, n)
+    outside = n
+    do e = 1, elements%n
+      do s = 1, 6
+        if (beside(s, e) > 0 .or. named(s, e) /= face_inner) cycle
+        call First(surface, elements%node(hex_side(1, s), e), n)
+        if (n == outside) cycle
+        if (counts%hollow == 0) counts%hollow_at = sum(elements%corner(:, hex_side(:, s), e), 2)/4
+        counts%hollow = counts%hollow + 1
+      end do
+    end do
+  end subroutine Hollows
 
   !> Cosine between up and the outward normal of a side, corners (3, 4) counterclockwise seen from outside.
   pure real(dp) function Up(x)

@@ -4,6 +4,7 @@ module mesh_check_m
   use elements_m, only: in_element
   use error_m, only: error_t, Fail
   use hexahedron_m, only: Determinant, HexBounds, HexBox, HexFind, HexJacobians, HexPoints, hex_edge, hex_side
+  use joined_m, only: First, Join
   use kinds_m, only: dp, i8
   use mesh_m, only: mesh_t, MeshFaces
   use text_m, only: Str
@@ -347,48 +348,29 @@ contains
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: face(:, :), faces
     type(error_t), allocatable, intent(inout) :: error
-    integer, allocatable :: lower(:)                      !< an element of the same part, itself where that is its first one
+    integer, allocatable :: part(:)                       !< the first element of the part that each is of
     integer, allocatable :: of_face(:)
     integer :: e, s, n, parts, other
     if (allocated(error)) return
     n = size(face, 2)
     allocate (of_face(faces), source=0)
-    lower = [(e, e=1, n)]
+    part = [(e, e=1, n)]
     do e = 1, n
       do s = 1, 6
-        if (of_face(face(s, e)) > 0) call Join(of_face(face(s, e)), e)
+        if (of_face(face(s, e)) > 0) call Join(part, of_face(face(s, e)), e)
         of_face(face(s, e)) = e
       end do
     end do
-    parts = count([(lower(e) == e, e=1, n)])
-    if (parts == 1) return
-    other = 0
-    do e = n, 1, -1
-      if (First(e) /= 1) other = e
+    do e = 1, n
+      call First(part, e, s)
+      part(e) = s
     end do
+    parts = count(part == [(e, e=1, n)])
+    if (parts == 1) return
+    other = findloc(part /= 1, .true., 1)
     call Fail(error, Begin(mesh, other)//'shares no side with element '//Str(mesh%number(1))//' or those joined to it: the '// &
-      'mesh is in '//Str(parts)//' parts that no wave goes between, '//Str(count([(First(e) == 1, e=1, n)]))//' of '//Str(n)// &
+      'mesh is in '//Str(parts)//' parts that no wave goes between, '//Str(count(part == 1))//' of '//Str(n)// &
       ' elements in the first: join them in the mesher so that neighbours share faces, or give one part alone')
-
-  contains
-
-    subroutine Join(a, b)
-      integer, intent(in) :: a, b
-      integer :: i, j
-      i = First(a)
-      j = First(b)
-      lower(max(i, j)) = min(i, j)
-    end subroutine Join
-
-    !> The first element of the part of element a, as far as elements were joined; shortens the way there.
-    integer function First(a)
-      integer, intent(in) :: a
-      First = a
-      do while (lower(First) /= First)
-        lower(First) = lower(lower(First))
-        First = lower(First)
-      end do
-    end function First
   end subroutine CheckParts
 
   !> The corners of outer sides, each once.

@@ -1,14 +1,19 @@
 !> Components recorded at a place, as weights of the fields at the points around it; and points on which forces and moments act
 !> (band_weights.f90). Rates of rotation are wz = (dvy/dx - dvx/dy)/2, x, y, z in this order. In a fluid velocity is 1/rho grad
 !> dchi/dt, displacement 1/rho grad chi, pressure -d2chi/dt2.
+!>
+!> On a free side of rock there is no traction. Points on one side alone say little of the derivative of motion across it (ten
+!> times as wrong as the others), so that is taken from those along it: the stress of a gradient g of displacement is c : g, and d n
+!> is added to g, n the normal of the side, so that (c : (g + d n)) n = 0.
 module sem3d_components_m
   use anisotropy_m, only: AnisoIsotropic, AnisoMatrix, voigt
   use band_weights_m, only: band_points, BandPoints, BandWeights
-  use elements_m, only: elements_t, in_element
+  use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: SlowestIn, TensorOf
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: HexBox, HexGradient, HexWeights
+  use hexahedron_m, only: HexBox, HexGradient, HexJacobian, HexWeights, hex_side_axis, hex_side_end
   use kinds_m, only: dp, sp
+  use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
   use off_grid_points_m, only: Lengthen
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
@@ -36,8 +41,10 @@ module sem3d_components_m
     integer, allocatable :: point(:)
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
     real(dp), allocatable :: stiffness(:, :)      !< of an anisotropic medium, all constants [Pa], (6, 6)
+    real(dp) :: normal(3) = 0                     !< of the free side of rock on which it lies, 0: on none
   end type sem3d_place_t
 
+  real(dp), parameter :: close = 1.0e-6_dp      !< of half an element, where the search moves places into it
   real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
   character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
   integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
@@ -65,7 +72,7 @@ contains
     real(dp), intent(in) :: xi(3), x(3), fmax
     type(sem3d_place_t), intent(out) :: place
     real(dp), intent(in), optional :: source(3)
-    real(dp), allocatable :: at(:, :)
+    real(dp), allocatable :: at(:, :), image(:, :)
     real(dp) :: v, low(3), high(3)
     logical :: near
     place%solid = e <= elements%solid
@@ -88,10 +95,33 @@ contains
       call HexWeights(xi, place%w(:, 0))
       call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
     else
-      call BandPoints(elements, meetings, e, x, band_points, at, place%point)
-      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w)
+      call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
+      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
+      if (place%solid) place%normal = FreeNormal(elements, e, xi)
     end if
   end subroutine Sem3dPlace
+
+  !> The normal of the first free side of an element on which xi lies, of length 1; 0 where there is none or the weight of an ocean
+  !> presses on it.
+  pure function FreeNormal(elements, e, xi) result(normal)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: e
+    real(dp), intent(in) :: xi(3)
+    real(dp) :: normal(3)
+    real(dp) :: j(3, 3)
+    integer :: s
+    normal = 0
+    if (allocated(elements%ocean)) then
+      if (any(elements%ocean(:, e) > 0)) return
+    end if
+    do s = 1, 6
+      if (elements%face(s, e) /= face_free .or. abs(xi(hex_side_axis(s)) - hex_side_end(s)) > close) cycle
+      j = cshift(HexJacobian(elements%corner(:, :, e), xi), hex_side_axis(s), 2)
+      normal = [j(2, 1)*j(3, 2) - j(3, 1)*j(2, 2), j(3, 1)*j(1, 2) - j(1, 1)*j(3, 2), j(1, 1)*j(2, 2) - j(2, 1)*j(1, 2)]
+      normal = normal/norm2(normal)
+      return
+    end do
+  end function FreeNormal
 
   !> A medium at a place of its element.
   pure real(dp) function Inside(medium, xi)
@@ -138,55 +168,93 @@ contains
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
-    integer :: a, b, c, p
-    associate (w => place%w, lambda => place%lambda, mu => place%mu)
-      select case (component(1:1))
-      case ('v', 'a')
-        call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, w(:, 0))
-      case ('u')
-        call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, w(:, 0))
-      case ('e')
-        p = findloc(pair, component(2:3), 1)
-        a = first(p)
-        b = second(p)
-        call Add(list, place%point, field_vx + b - 1, w(:, a)/merge(1, 2, a == b))
-        if (a /= b) call Add(list, place%point, field_vx + a - 1, w(:, b)/2)
-      case ('w')
-        p = index('xyz', component(2:2))
-        a = modulo(p, 3) + 1
-        b = modulo(p + 1, 3) + 1
-        call Add(list, place%point, field_vx + b - 1, w(:, a)/2)
-        call Add(list, place%point, field_vx + a - 1, -w(:, b)/2)
-      case default
-        p = findloc(pair, component(2:min(3, len(component))), 1)
-        do c = 1, 3
-          if (allocated(place%stiffness)) then
-            call Add(list, place%point, field_ux + c - 1, matmul(w(:, 1:3), StressOf(place%stiffness, p, c)))
-          else if (component == 'p') then
-            call Add(list, place%point, field_ux + c - 1, -(lambda + 2*mu/3)*w(:, c))
-          else if (p <= 3) then
-            call Add(list, place%point, field_ux + c - 1, (lambda + merge(2*mu, 0.0_dp, c == p))*w(:, c))
-          else if (c == first(p)) then
-            call Add(list, place%point, field_ux + c - 1, mu*w(:, second(p)))
-          else if (c == second(p)) then
-            call Add(list, place%point, field_ux + c - 1, mu*w(:, first(p)))
-          end if
-        end do
-      end select
-    end associate
+    real(dp) :: of(3, 3)                          !< the component is the sum of of(c, l) times the derivative of motion c along l
+    integer :: a, b, p
+    of = 0
+    p = findloc(pair, component(2:min(3, len(component))), 1)
+    if (p > 0) then
+      of(first(p), second(p)) = 0.5_dp
+      of(second(p), first(p)) = of(second(p), first(p)) + 0.5_dp
+    end if
+    select case (component(1:1))
+    case ('v', 'a')
+      call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, place%w(:, 0))
+    case ('u')
+      call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, place%w(:, 0))
+    case ('e')
+      call AddGradient(list, place, field_vx, of)
+    case ('w')
+      p = index('xyz', component(2:2))
+      a = modulo(p, 3) + 1
+      b = modulo(p + 1, 3) + 1
+      of(b, a) = 0.5_dp
+      of(a, b) = -0.5_dp
+      call AddGradient(list, place, field_vx, of)
+    case ('s')
+      call AddGradient(list, place, field_ux, Stress(place, of))
+    case default
+      of = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])
+      call AddGradient(list, place, field_ux, -Stress(place, of)/3)
+    end select
   end subroutine InSolid
 
-  !> What du(c)/dx(:) bring to a stress, or where there is none of this number to the pressure.
-  pure function StressOf(stiffness, number, c) result(s)
-    real(dp), intent(in) :: stiffness(6, 6)
-    integer, intent(in) :: number, c
-    real(dp) :: s(3)
-    if (number > 0) then
-      s = stiffness(voigt(first(number), second(number)), voigt(:, c))
+  !> The stress of a gradient of displacement g(c, l), component c along l.
+  pure function Stress(place, g) result(s)
+    type(sem3d_place_t), intent(in) :: place
+    real(dp), intent(in) :: g(3, 3)
+    real(dp) :: s(3, 3)
+    integer :: a, b, c
+    if (allocated(place%stiffness)) then
+      s = 0
+      do a = 1, 3
+        do b = 1, 3
+          do c = 1, 3
+            s(a, b) = s(a, b) + dot_product(place%stiffness(voigt(a, b), voigt(:, c)), g(c, :))
+          end do
+        end do
+      end do
     else
-      s = -sum(stiffness(:3, voigt(:, c)), 1)/3
+      s = place%mu*(g + transpose(g))
+      do a = 1, 3
+        s(a, a) = s(a, a) + place%lambda*(g(1, 1) + g(2, 2) + g(3, 3))
+      end do
     end if
-  end function StressOf
+  end function Stress
+
+  !> Adds the sum of of(c, l) times the derivative along l of component c of a field of motion, on a free side with the derivative
+  !> across it that leaves no traction there: (c : (g + d n)) n = 0 gives d, and that a sum of the derivatives g.
+  subroutine AddGradient(list, place, field, of)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    integer, intent(in) :: field
+    real(dp), intent(in) :: of(3, 3)
+    real(dp) :: all(3, 3), christoffel(3, 3), d(3), unit(3)
+    integer :: c
+    all = of
+    if (any(abs(place%normal) > 0)) then
+      associate (n => place%normal)
+        do c = 1, 3
+          unit = 0
+          unit(c) = 1
+          christoffel(:, c) = matmul(Stress(place, Outer(unit, n)), n)
+        end do
+        d = matmul(of, n)
+        call SolvePositive(christoffel, d)
+        all = of - Stress(place, Outer(d, n))
+      end associate
+    end if
+    do c = 1, 3
+      call Add(list, place%point, field + c - 1, matmul(place%w(:, 1:3), all(c, :)))
+    end do
+
+  contains
+
+    pure function Outer(x, y) result(xy)
+      real(dp), intent(in) :: x(3), y(3)
+      real(dp) :: xy(3, 3)
+      xy = spread(x, 2, 3)*spread(y, 1, 3)
+    end function Outer
+  end subroutine AddGradient
 
   subroutine InFluid(list, place, component)
     type(sem3d_list_t), intent(inout) :: list
@@ -231,12 +299,12 @@ contains
       tensor(first(p), second(p)) = moment(p)
       tensor(second(p), first(p)) = moment(p)
     end do
+    if (source%kind /= source_force) then
+      call AddGradient(list, place, field_vx, tensor)
+      return
+    end if
     do a = 1, 3
-      if (source%kind == source_force) then
-        call Add(list, place%point, field_vx + a - 1, source%force(a)*place%w(:, 0))
-      else
-        call Add(list, place%point, field_vx + a - 1, matmul(place%w(:, 1:3), tensor(:, a)))
-      end if
+      call Add(list, place%point, field_vx + a - 1, source%force(a)*place%w(:, 0))
     end do
   end subroutine Sem3dSource
 

@@ -14,7 +14,7 @@ submodule(sem3d_m) sem3d_places
   implicit none
 
   real(dp), parameter :: none = -huge(1.0_dp)
-  integer, parameter :: begin = 44               !< numbers of a place before those of its points, ...
+  integer, parameter :: begin = 47               !< numbers of a place before those of its points, ...
   integer, parameter :: each = 6                 !< and of each point: element, number in it, weights
   integer, parameter :: at_once = 2**20          !< numbers that all ranks tell each other at a time, unless one place has more
 
@@ -229,7 +229,7 @@ contains
     told = 0
     told(:5) = [real(n, dp), merge(1.0_dp, 0.0_dp, place%solid), place%rho, place%lambda, place%mu]
     if (allocated(place%stiffness)) told(6:42) = [1.0_dp, reshape(place%stiffness, [36])]
-    told(43:begin) = place%loss
+    told(43:begin) = [place%loss, place%normal]
     call SortOrder(place%point, order)
     sorted = place%point(order)
     found = 0
@@ -270,7 +270,8 @@ contains
     place%lambda = told(4)
     place%mu = told(5)
     if (told(6) > 0) place%stiffness = reshape(told(7:42), [6, 6])
-    place%loss = told(43:begin)
+    place%loss = told(43:44)
+    place%normal = told(45:begin)
     allocate (place%point(n), source=0)
     allocate (place%w(n, 0:3))
     do m = 1, n

@@ -66,12 +66,12 @@ contains
     character(*), intent(in) :: what
     real(dp), intent(in) :: x(3), value, slope
     integer, allocatable :: point(:)
-    real(dp), allocatable :: at(:, :), w(:, :)
+    real(dp), allocatable :: at(:, :), w(:, :), image(:, :)
     real(dp) :: xi(3), away, k(3), r(2), f, weight, errors(0:1), size2(0:1), strongest
     complex(dp) :: wave(band_points), exact(0:3), found(0:3)
     integer :: e, c, j
     call FinderFind(finder, elements%corner, x, e, xi, away)
-    call BandPoints(elements, meetings, e, x, band_points, at, point)
+    call BandPoints(elements, meetings, e, x, band_points, at, point, image)
     call Claim(size(point) == band_points .and. all(at(3, :) < n/2 + 0.2_dp), what//': '//Str(size(point))//' points on its side')
     call BandWeights(at, x, 2*pi/wavelength, 1.0_dp, w)
     errors = 0

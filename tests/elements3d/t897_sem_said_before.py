@@ -129,6 +129,18 @@ r = subprocess.run([TOOL, "check", "mesh.exo"], capture_output=True, text=True)
 told = [re.findall(r"the mesh is in (\d+) parts", one) or ["1"] for one in (text, r.stderr)]
 claim(told == [[str(parts)]] * 2, f"45 of 60 cubes of a box at random: {parts} parts, told {told}")
 
+Path("lossy").write_text("* 2600 1500 2100 1 1\n")
+
+# --- hollows --------------------------------------------------------------------------------------------------------------
+
+CAVE = rng.sample([i + 7 * (j + 6 * k) for i in (1, 3, 5) for j in (1, 4) for k in (1, 3)], 2)    # elements apart from each other and from outside
+write(ONE, change=lambda x, e: (x, np.delete(e, CAVE, 0)))
+warned("two elements lack", "12 sides in no side set of a name with free or abs lie around hollows inside of the mesh")
+write(ONE, change=lambda x, e: (x, np.delete(e, [3, 248], 0)))
+silent("elements lack at the outside", "hollow")
+write(ONE)
+refused("Q of 1", "is too small: 100 % of the modulus would relax", materials="lossy")
+
 # --- upside down, kilometres ---------------------------------------------------------------------------------------------
 
 write(ONE, change=lambda x, e: (x, e[:, [4, 5, 6, 7, 0, 1, 2, 3]]))
@@ -172,9 +184,9 @@ Path("rock").write_text(ROCK)
 silent("a force in rock there", "radiate", source="force", fz=1e9, materials="rock")
 refused("mxz on that of rock", "would radiate nothing", source="moment", mxz=1e12, materials="rock")
 survey((333, 250, 280), *LEVEL)
-warned("szz there on rock", f"2 of 6 {ZERO}: szz on", "what is recorded there is the error of the method", components="szz,vz", modelled=True)
+warned("szz there on rock", f"2 of 6 {ZERO}: szz on", "what is recorded there is rounding", components="szz,vz", modelled=True)
 szz = largest("szz")
-claim((szz[:2] < 0.1 * szz[2]).all(), f"and so it is, within what elements make of it: {szz}")
+claim((szz[:2] < 1e-5 * szz[2]).all(), f"and so it is: {szz}")
 silent("sxx, vx on rock", ZERO, components="sxx,vx")
 silent("szz where an ocean weighs on it", ZERO, components="szz,vz", ocean_load=50)
 slope = rng.uniform(0.05, 0.3)

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""What receivers record on a free side is right. In water, level or leaning: velocity and pressure on it and close below, a source of volume
+deep and close below the surface, at five points per wavelength, compared with the source and its image of opposite sign in closed form.
+In rock: stress, pressure, rates of strain and of rotation on the ground above an explosion, compared with sums over wavenumbers of its P
+wave, by Sommerfeld's integral, and the P and S waves that keep the ground free of tractions. All places, elements and media are drawn at
+random."""
+import os
+import subprocess
+from pathlib import Path
+
+import launch
+import numpy as np
+from check import claim, done, given_seed
+from netCDF4 import Dataset
+from scipy.special import j0, j1
+
+seed = given_seed()
+print(f'seed {seed}')
+rng = np.random.default_rng(seed)
+PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
+DT, NT, F = 0.004, 130, 5.0
+N, DEEP = 14, 9
+LIMIT = 0.012                                   # of the velocity there
+c, rho = rng.uniform(1400, 1600), rng.uniform(900, 1100)
+edge = c / (2.78 * F) / 1.25
+tilt = np.radians(rng.uniform(4, 14))
+TURN = np.array([[1, 0, 0], [0, np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), np.cos(tilt)]])    # about x; z down
+
+
+def water(x, source, zero):
+    """vx, vy, vz and p (4, NT): v = grad Q(t - r/c)/(-4 pi r), p = rho Q'(t - r/c)/(4 pi r) of the source less those of its image."""
+    def ricker(t):
+        a = (np.pi * F * (t - zero))**2
+        return (1 - 2 * a) * np.exp(-a), -2 * (np.pi * F)**2 * (t - zero) * (3 - 2 * a) * np.exp(-a)
+
+    out = np.zeros((4, NT))
+    for sign, z in ((1, source[2]), (-1, -source[2])):
+        way = x - [source[0], source[1], z]
+        r = np.linalg.norm(way)
+        q, slope = ricker(np.arange(NT) * DT - r / c)
+        out[:3] += sign * (way / r)[:, None] * (q / r**2 + slope / (c * r)) / (4 * np.pi)
+        out[3] += sign * rho * slope / (4 * np.pi * r)
+    return out
+
+
+def pieces(name, *words):
+    """A job of two ranks a shot records what one rank does."""
+    short = (*words, 'tmax=0.1')
+    one, two = launch.run(PROGRAM, *short, 'output=one.nc', 'overwrite=y'), launch.run(PROGRAM, *short, 'group=2', 'output=two.nc', 'overwrite=y', ranks=3)
+    if claim(one.returncode == two.returncode == 0, f'{name}: jobs of one and two ranks a shot {(one.stderr + two.stderr)[-300:] if two.returncode else ""}'):
+        with Dataset('one.nc') as a, Dataset('two.nc') as b:
+            names = [v for v in a.variables if a[v].dimensions[-1:] == ('time',) and a[v].ndim > 1]
+            differ = [v for v in names if not np.array_equal(a[v][:], b[v][:])]
+        claim(len(names) > 3 and not differ, f'{name}: the same bits {differ or ""}')
+
+
+def shoot(name, depth, turn, shake):
+    """The largest misfits on the surface and below, of the velocity there, of the pressure where it is not 0."""
+    width, height = N * edge, DEEP * edge
+    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', f'{name}.exo', '--x', '0', repr(width), '--y', '0', repr(width), '--z',
+                    repr(-height), '0', '--elements', str(N), str(N), str(DEEP), '--shake', shake], check=True, capture_output=True)
+    with Dataset(f'{name}.exo', 'r+') as file:
+        down = np.array([file[f'coord{a}'][:] for a in 'xyz']) * [[1], [1], [-1]]
+        for a, values in zip('xyz', turn @ down * [[1], [1], [-1]]):
+            file[f'coord{a}'][:] = values
+    n = 16
+    way, angle = edge * rng.uniform(0, 3.5, n), rng.uniform(0, 2 * np.pi, n)
+    source = np.array([*(edge * (N / 2 + rng.uniform(-0.5, 0.5, 2))), edge * depth])
+    if depth < 2:
+        way += 2.3 * edge
+    below = np.where(np.arange(n) < n // 2, 0, edge * 10**rng.uniform(-2, -0.4, n))
+    places = np.stack([source[0] + way * np.cos(angle), source[1] + way * np.sin(angle), below], 1)
+    places[0, :2] = edge * np.rint(places[0, :2] / edge)             # a corner of elements, where they are not shaken
+    asked = places @ turn.T
+    Path(f'{name}.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate(asked.tolist())))
+    Path(f'{name}.keymap').write_text(f'spread s list {name}.list\nshot 1 {{0!r}} {{2!r}} s y={{1!r}}\n'.format(*(turn @ source).tolist()))
+    Path('water').write_text(f'* {c!r} 0 {rho!r}\n')
+    deck = [f'keymap={name}.keymap', f'mesh={name}.exo', 'materials=water', f'fpeak={F}', f'dt_out={DT}', 'source=volume', 'components=vx,vy,vz,p',
+            'dispersion=warn']
+    ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', f'output={name}.nc')
+    if not claim(ran.returncode == 0, f'{name}: a job {ran.stderr[-300:] if ran.returncode else ""}'):
+        return
+    with Dataset(f'{name}.nc') as file:
+        traces = np.array([file[v][0] for v in ('vx', 'vy', 'vz', 'pressure')], float)
+        zero = float(file.wavelet_time_zero)
+    traces[:3] = np.einsum('ji,jkt->ikt', turn, traces[:3])
+    wrong, pressure = [], []
+    for i, x in enumerate(places):
+        walls = min(source[0] + x[0], source[1] + x[1], 2 * width - source[0] - x[0], 2 * width - source[1] - x[1], 2 * height - source[2] - x[2])
+        end = int((zero + walls / c - 1 / F) / DT)                  # before waves come back from the sides
+        e = water(x, source, zero)[:, :end]
+        wrong.append(np.linalg.norm(traces[:3, i, :end] - e[:3]) / np.linalg.norm(e[:3]))
+        pressure.append(np.linalg.norm(traces[3, i, :end] - e[3]) / (rho * c * np.linalg.norm(e[:3])))
+    half = n // 2
+    claim(max(wrong) <= LIMIT, f'{name}: velocity on the surface {100 * max(wrong[:half]):.2g} %, down to 0.4 edges below it {100 * max(wrong[half:]):.2g} % '
+          f'off, bound {100 * LIMIT:g} %')
+    claim(max(pressure[:half]) <= 1e-6 and max(pressure) <= LIMIT, f'{name}: pressure on the surface {max(pressure[:half]):.1g} of rho c v, below '
+          f'{100 * max(pressure):.2g} % of it off, bounds 1e-6 and {100 * LIMIT:g} %')
+    if name == 'leaning':
+        pieces(name, *deck)
+
+
+shoot('level', 3 + rng.uniform(-0.5, 0.5), np.eye(3), '0')
+shoot('leaning', 3 + rng.uniform(-0.5, 0.5), TURN, '0.06')
+shoot('shallow', 10**rng.uniform(-1.5, -0.5), np.eye(3), '0')
+
+
+# --- rock -------------------------------------------------------------------------------------------------------------------
+
+NR, PAIRS = 16, ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
+vs, density = rng.uniform(1500, 2500), rng.uniform(2000, 2800)
+vp = vs * rng.uniform(1.6, 1.9)
+lam, mu = density * (vp**2 - 2 * vs**2), density * vs**2
+side = vs / (2.78 * F) / 1.25
+
+
+def rock(places, depth, zero):
+    """Stress, rate of strain (3, 3) and rates of rotation (wx, wy) of the places (x, y) on the ground, from (0, 0, depth): (place, .., NT)."""
+    period = 2 * NT * DT
+    damp = np.log(1e4) / period
+    omega = 2 * np.pi / period * np.arange(int(4 * F * period)) - 1j * damp
+    fine = np.arange(8 * NT) * DT / 8
+    a = (np.pi * F * (fine - zero))**2
+    rate = np.exp(-1j * np.outer(omega, fine)) @ ((1 - 2 * a) * np.exp(-a)) * DT / 8
+    dk = np.pi / (2 * vp * period)
+    k = (np.arange(int((20 / depth + 4 * 2 * np.pi * F / vs) / dk)) + 0.5)[:, None] * dk
+    na, nb = np.sqrt(k**2 - (omega / vp)**2), np.sqrt(k**2 - (omega / vs)**2)
+    up = -dk * k / na * np.exp(-na * depth) / (4 * np.pi * density * vp**2)          # the P wave that comes up, of moment 1
+    p, q = lam * (na**2 - k**2) + 2 * mu * na**2, 4 * mu * k**2 * na * nb / (nb**2 + k**2)
+    down = -(p + q) / (p - q) * up
+    s = -2 * na * (up - down) / (nb**2 + k**2)
+    assert np.abs(p * (up + down) - 2 * mu * k**2 * nb * s).max() < 1e-9 * np.abs(p * up).max()
+    out = []
+    for x, y in places:
+        r, angle = np.hypot(x, y), np.arctan2(y, x)
+        b0, b1 = j0(k * r), j1(k * r)
+        radial = -k * (up + down - nb * s)
+        rr, around = (radial * (k * b0 - b1 / r)).sum(0), (radial * b1).sum(0) / r
+        zz = ((na**2 * (up + down) - k**2 * nb * s) * b0).sum(0)
+        turn = ((-k * (na * (up - down) + nb**2 * s) + k * (na * (up - down) + k**2 * s)) * b1).sum(0) / 2        # (du(r)/dz - du(z)/dr)/2
+        c, d = np.cos(angle), np.sin(angle)
+        zero_ = 0 * rr
+        strain = np.array([[c * c * rr + d * d * around, c * d * (rr - around), zero_],
+                           [c * d * (rr - around), d * d * rr + c * c * around, zero_], [zero_, zero_, zz]])
+        stress = 2 * mu * strain + lam * np.trace(strain) * np.eye(3)[:, :, None]
+        t = np.arange(NT) * DT
+        wave = np.exp(1j * np.outer(omega, t)) * 2 / period
+        wave[0] /= 2
+        out.append([np.real(np.concatenate(part) @ wave) for part in (stress * rate / (1j * omega), strain * rate)]
+                   + [np.real(np.array([-d * turn, c * turn]) * rate @ wave)])
+    return out
+
+
+def ground(name, shake):
+    width, height, n = NR * side, DEEP * side, 10
+    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', f'{name}.exo', '--x', '0', repr(width), '--y', '0', repr(width), '--z',
+                    repr(-height), '0', '--elements', str(NR), str(NR), str(DEEP), '--shake', shake], check=True, capture_output=True)
+    source = np.array([*(side * (NR / 2 + rng.uniform(-0.5, 0.5, 2))), side * rng.uniform(3.0, 3.4)])
+    way, angle = side * rng.uniform(0.3, 2, n), rng.uniform(0, 2 * np.pi, n)
+    places = np.stack([way * np.cos(angle), way * np.sin(angle)], 1)
+    Path('rock.list').write_text(''.join(f'{i + 1} {source[0] + x!r} 0 {source[1] + y!r}\n' for i, (x, y) in enumerate(places.tolist())))
+    Path('rock.keymap').write_text('spread s list rock.list\nshot 1 {0!r} {2!r} s y={1!r}\n'.format(*source.tolist()))
+    Path('rock').write_text(f'* {vp!r} {vs!r} {density!r}\n')
+    names = [*('s' + a for a in PAIRS), 'p', *('e' + a for a in PAIRS), 'wx', 'wy']
+    deck = ['keymap=rock.keymap', f'mesh={name}.exo', 'materials=rock', f'fpeak={F}', f'dt_out={DT}', 'source=explosion', 'm0=1',
+            'components=' + ','.join(names), 'dispersion=warn']
+    ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', f'output={name}.nc')
+    if not claim(ran.returncode == 0, f'{name}: a job {ran.stderr[-300:] if ran.returncode else ""}'):
+        return
+    with Dataset(f'{name}.nc') as file:
+        traces = {name: np.array(file['pressure' if name == 'p' else name][0], float) for name in names}
+        zero = float(file.wavelet_time_zero)
+    wrong = {}
+    for i, (stress, strain, turn) in enumerate(rock(places, source[2], zero)):
+        x = source[:2] + places[i]
+        walls = min(*(source[:2] + x), *(2 * width - source[:2] - x), 2 * height - source[2])
+        end = int((zero + walls / vp - 1 / F) / DT)
+        pick = [3 * 'xyz'.index(a) + 'xyz'.index(b) for a, b in PAIRS]
+        for what, have, want, of in (('stress', ['s' + a for a in PAIRS], stress[pick], stress),
+                                     ('pressure', ['p'], -stress[[0, 4, 8]].sum(0)[None] / 3, stress),
+                                     ('strain', ['e' + a for a in PAIRS], strain[pick], strain), ('rotation', ['wx', 'wy'], turn, strain)):
+            off = np.array([traces[name][i] for name in have])[:, :end] - want[:, :end]
+            wrong[what] = max(wrong.get(what, 0), np.linalg.norm(off) / np.linalg.norm(of[:, :end]))
+    shown = ', '.join(f'{what} {100 * off:.2g} %' for what, off in wrong.items())
+    claim(max(wrong.values()) <= 0.015, f'{name}: on the ground off by {shown}, bound 1.5 %')
+    if name == 'rock':
+        pieces(name, *deck)
+
+
+ground('rock', '0')
+ground('shaken_rock', '0.06')
+done()
