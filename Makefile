@@ -72,6 +72,10 @@ else
   B        := $(if $(CUDA),build/gpu,build/cpu)
   # lines of sources for backtraces; names of variables too take a third of the time that unrolled kernels take to compile
   OPT      := -O3 -g1
+  # what a test does itself is little, and takes half as long to compile
+  OPT_TEST := -O1
+  # gold links a test in half of the time
+  LD_TEST  := $(if $(CUDA),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 endif
 FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
@@ -236,12 +240,12 @@ endif
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
 	@echo '  fortran  $<'
-	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
+	@$(FC) $(FFLAGS) $(if $(filter tests/%,$<),$(OPT_TEST)) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
 	@echo '  c        $<'
-	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -MMD -MP -c -o $@ $<
+	@$(CC) $(CFLAGS) $(if $(filter tests/%,$<),$(OPT_TEST)) $(CFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -MMD -MP -c -o $@ $<
 
 # How kernels are compiled: for another GPU or with other flags they are compiled again.
 NVCC_CALL := $(strip $(NVCC) $(NVFLAGS))
@@ -274,7 +278,7 @@ $(LIB): $(OBJ)
 define LINK
 @mkdir -p $(@D)
 @echo '  link     $@'
-@$(FC) $(FFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+@$(FC) $(FFLAGS) $(if $(filter $(B)/tests/%,$@),$(LD_TEST)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 endef
 
 $(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)
