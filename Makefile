@@ -72,12 +72,19 @@ else
   B        := $(if $(CUDA),build/gpu,build/cpu)
   # lines of sources for backtraces; names of variables too take a third of the time that unrolled kernels take to compile
   OPT      := -O3 -g1
+  # what a test does itself is little, and takes half as long to compile
+  OPT_TEST := -O1
+  # gold links a test in half of the time
+  LD_TEST  := $(if $(CUDA),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 endif
 FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
+# Whole solvers, which tests compare with.
+FFLAGS_fddouble   = -O3
+FFLAGS_fd3ddouble = -O3
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
 # Roots that set errno, and divisions that may trap, keep loops from vectors.
 CFLAGS_mixed_rows       = -ffp-contract=off -fno-math-errno -fno-trapping-math
@@ -236,12 +243,12 @@ endif
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
 	@echo '  fortran  $<'
-	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
+	@$(FC) $(FFLAGS) $(if $(filter tests/%,$<),$(OPT_TEST)) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
 	@echo '  c        $<'
-	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -MMD -MP -c -o $@ $<
+	@$(CC) $(CFLAGS) $(if $(filter tests/%,$<),$(OPT_TEST)) $(CFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -MMD -MP -c -o $@ $<
 
 # How kernels are compiled: for another GPU or with other flags they are compiled again.
 NVCC_CALL := $(strip $(NVCC) $(NVFLAGS))
@@ -274,7 +281,7 @@ $(LIB): $(OBJ)
 define LINK
 @mkdir -p $(@D)
 @echo '  link     $@'
-@$(FC) $(FFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+@$(FC) $(FFLAGS) $(if $(filter $(B)/tests/%,$@),$(LD_TEST)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 endef
 
 $(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)

@@ -74,7 +74,7 @@ contains
     character(*), intent(in) :: what
     logical, intent(in) :: wet
     integer, intent(in) :: half_length, half
-    integer, parameter :: n(3) = [30, 29, 24]
+    integer, parameter :: layer = 6, n(3) = [10 + 2*layer, 9 + 2*layer, 14 + layer]
     type(scene3d_t) :: s
     class(fd3d_engine_t), allocatable :: engine
     integer, parameter :: looks(0:3) = [200, 799, 1299, 1799]     ! steps
@@ -84,20 +84,20 @@ contains
     do k = 1, n(3)
       do j = 1, n(2)
         do i = 1, n(1)
-          m = modulo(min(max(i, 10), 20)*7 + min(max(j, 10), 20)*11 + min(k, 14)**2, 13)
+          m = modulo((min(max(i - layer, 0), 10) + 10)*7 + (min(max(j - layer, 0), 10) + 10)*11 + min(k, 14)**2, 13)
           call Cell(s, i, j, k, vp - 60.0_dp*m, vp/(1.5_dp + 0.35_dp*m), 1800.0_dp + 50*m)
-          if (wet .and. k <= 6 .and. i < 18) call Cell(s, i, j, k, 1500.0_dp, 0.0_dp, 1000.0_dp)
+          if (wet .and. k <= 6 .and. i < 8 + layer) call Cell(s, i, j, k, 1500.0_dp, 0.0_dp, 1000.0_dp)
         end do
       end do
     end do
     s%grid%side(5) = side_free
-    s%width = [10, 10, 10, 10, 0, 10]
+    s%width = [layer, layer, layer, layer, 0, layer]
     s%fpeak = 15
     s%grid%dt = 0.95_dp*StableStep3d(s%grid, s%rho, s%lambda, s%mu)
     s%nt = 200
     allocate (s%q(1, 100))
     s%q(1, :) = [(real(Ricker(i*s%grid%dt, 15.0_dp, 0.08_dp), sp), i=1, 100)]
-    call Fd3dMoment(s%source, s%grid, h*[15.2_dp, 14.1_dp, 9.3_dp], [1.0_dp, 1.0_dp, 1.0_dp, 0.8_dp, -0.5_dp, 0.6_dp], 1, error)
+    call Fd3dMoment(s%source, s%grid, h*[5.2_dp + layer, 4.1_dp + layer, 9.3_dp], [1.0_dp, 1.0_dp, 1.0_dp, 0.8_dp, -0.5_dp, 0.6_dp], 1, error)
     call Scene3dEngine('cpu', engine, error)
     call Scene3dSteps(s, engine, error)
     if (.not. allocated(error)) call engine%maxabs(first(0), place, error)

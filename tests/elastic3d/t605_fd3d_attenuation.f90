@@ -20,8 +20,8 @@ program t605_fd3d_attenuation
   call AnelasticFit(1.0_dp, 20.0_dp, memory_coarse, a, error)
   call Shoot(0.0_dp, .false., elastic)
   call Shoot(0.0_dp, .true., traces)
-  call Claim(norm2(real(traces, dp) - elastic) <= 1e-5_dp*norm2(real(elastic, dp)), '1/Q = 0 differs from elastic by '// &
-             Str(norm2(real(traces, dp) - elastic)/norm2(real(elastic, dp)), 2)//' <= 1e-5')
+  call Claim(norm2(real(traces, dp) - elastic) < 1e-5_dp*norm2(real(elastic, dp)), '1/Q = 0 differs from elastic by '// &
+             Str(norm2(real(traces, dp) - elastic)/norm2(real(elastic, dp)), 2)//' < 1e-5')
   call Shoot(1/20.0_dp, .true., traces)
   call Compare('P', vp, 1/20.0_dp, traces(:, 1:2))
   call Compare('S', vs, 1/20.0_dp, traces(:, 3:4))
@@ -74,6 +74,7 @@ contains
     end associate
     associate (l => s%receivers)
       l%n = 64
+      l%receivers = 4
       allocate (l%field(64), l%i(64), l%j(64), l%k(64), l%w(64))
       l%start = [(1 + 16*r, r=0, 4)]
       l%w = 1.0_sp/16

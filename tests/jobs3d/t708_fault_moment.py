@@ -242,7 +242,7 @@ with Dataset("same.nc", "w", format="NETCDF3_64BIT_DATA") as f:
 want = (np.array(M0) * RATE.sum(1) * DT).sum()
 shaken = []
 for name in ("same.fault", "same.nc"):
-    said = plan(fault=name, output=name + ".out")
+    said = plan(fault=name, tmax=2.0, output=name + ".out")
     m = SAID.search(said)
     claim(m and abs(float(m[1]) / want - 1) < 1e-4 and abs(float(m[3]) / want - 1) < 1e-4, f"{name}: {m and m[1]} N m, must be {want:.4e}")
     r = run("par=job.par")
@@ -256,7 +256,7 @@ Q = f"0 3000 {TOP[0]} {TOP[1]} 40 20\n"
 told = [point(3, dt=0.05, area=1e9, vs=100 * TOP[0], rho=TOP[1] / 1000)]
 for name, version in (("q1.srf", "1.0"), ("q2.srf", "2.0")):
     Path(name).write_text(srf([{k: v for k, v in p.items() if version == "2.0" or k not in ("vs", "rho")} for p in told], version))
-    make(shots=1, layers=Q, **{**DECK, "fault": name, "output": name + ".nc"})
+    make(shots=1, layers=Q, **{**DECK, "fault": name, "tmax": 2.0, "output": name + ".nc"})
     r = run("par=job.par")
 shaken = [np.stack([traces(n, c)[0] for c in ("vx", "vy", "vz")]) for n in ("q1.srf.nc", "q2.srf.nc")]
 off = np.linalg.norm(shaken[1] - shaken[0]) / np.linalg.norm(shaken[1])

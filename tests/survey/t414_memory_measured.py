@@ -60,16 +60,16 @@ else:
 if "debug" not in str(PROGRAM):
     small = importlib.import_module("mini3d")
     two_layers = "0 2500 1200 2000 {q}\n200 3000 1500 2200 {q}\n"
-    words = ("dx=5.5", "fpeak=30", "dispersion=warn", "tmax=0.06", "dt_out=0.002", "threads=1", "components=vx")
+    words = ("dx=5.5", "fpeak=30", "dispersion=warn", "dt_out=0.002", "threads=1", "components=vx")
     small.make(shots=1, layers=two_layers.format(q=""), output="three.nc")
-    compare("3D, 0.8 Mcells", *words, program=small.PROGRAM)
-    compare("3D, films", *words, "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
+    compare("3D, 0.8 Mcells", *words, "tmax=0.02", program=small.PROGRAM)
+    compare("3D, films", *words, "tmax=0.06", "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
     small.write_keymap(shots=1, channels=1500)
     text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.1")
     Path("line.keymap").write_text(text)
     compare("3D, 1500 receivers of velocity, pressure and strain", "dx=20", "fpeak=4", "tmax=0.06", "components=vx,p,exy", program=small.PROGRAM)
     small.make(shots=1, layers=two_layers.format(q="80 40"), output="three.nc")
-    compare("3D with attenuation", *words, program=small.PROGRAM)
+    compare("3D with attenuation", *words, "tmax=0.02", program=small.PROGRAM)
     make(shots=1, aperture=-1)
 
 # On a machine of 1 GB, so that little time goes into the time step of what it cannot hold.
