@@ -90,7 +90,7 @@ contains
     self%row(self%n)%words = word
     if (Lower(value) /= word) return
     value = word
-    self%row(self%n)%value = word
+    self%row(self%n)%value = QuotedText(word)
   end subroutine AddFile
 
   !> The path of a file that a run writes.

@@ -58,8 +58,9 @@ contains
       call Fresh()
       call TableReadText(t, 'mesh = '//given(i), 'mesh.par')
       call t%file('mesh', mesh, '', 'a mesh, or the word layers', word='layers')
-      call Claim(mesh == taken(i) .and. index(t%row(t%n)%value, trim(taken(i))) > 0, 'mesh = '//trim(given(i))//' is taken as '//mesh// &
-                 ', recorded as '//t%row(t%n)%value)
+      call Claim(mesh == taken(i) .and. t%row(t%n)%value == ''''//trim(taken(i))//'''' .and. &
+                 t%input(t%n) == merge('        ', taken(i), taken(i) == 'layers'), 'mesh = '//trim(given(i))//' is taken as '//mesh// &
+                 ', recorded as '//t%row(t%n)%value//', and names the file "'//t%input(t%n)//'"')
     end do
   end subroutine Words
 
