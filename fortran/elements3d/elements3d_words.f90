@@ -26,15 +26,15 @@ contains
     if (job%positions == 'exact') then
       associate (face => self%elements%face, solid => self%elements%solid)
         if (any(face(:, solid + 1:) == face_free)) words = words//' images'
-        if (any(face(:, :solid) == face_free)) words = words//Sloping(scheme)
+        if (any(face(:, :solid) == face_free)) words = words//WithoutTraction(scheme)
       end associate
     end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
 
-  !> Where rock has free sides, on which gradients of its motion leave no traction.
-  pure function Sloping(scheme) result(words)
+  !> What traces owe to the free sides of rock: gradients of motion leave no traction there. Empty if they have none.
+  pure function WithoutTraction(scheme) result(words)
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: words
     words = ''
@@ -42,7 +42,7 @@ contains
     type is (elements_scheme_t)
       if (scheme%source%kind /= source_force .or. any(scan(SplitList(scheme%components), 'psew') == 1)) words = ' no traction'
     end select
-  end function Sloping
+  end function WithoutTraction
 
   module procedure WindowWords
     words = Str(self%elements%n)//' elements'

@@ -144,7 +144,8 @@ contains
     integer :: group
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
-    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, missing)   ! it may have read for long
+    ! rank 0 may have read for long
+    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, missing)
     broken = .not. all_here
     if (broken) call LogError(missing//' before the first shot; this rank ends; run the same command again to continue')
     if (broken) return

@@ -1,5 +1,5 @@
-/* Who opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone. With SPACES no
- * rank sees processes of the others, as on machines of their own. */
+/* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone.
+ * With SPACES no rank sees processes of the others, as on machines of their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
