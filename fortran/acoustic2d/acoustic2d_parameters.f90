@@ -29,7 +29,7 @@ contains
     call t%word('positions', job%positions, 'exact', 'exact,nearest', 'off-grid positions: honoured by a Kaiser-windowed sinc, or moved to the nearest node')
     call WeightsTable(t, job, 8, 8, 'holberg', 'pml')
     call VariantTable(t, job)
-    call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), or tiles of so many rows; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
+    call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64,stay-16,stay-32', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), tiles of so many rows, or such tiles that stay on the processors for many steps (components=p, small grids); decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call t%word('steps_a_pass', job%steps_a_pass, 'auto', 'auto,1,2,3,4', 'time steps of variant=tuned in one pass through memory, more than one at half_length up to 4 and components=p only; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call DispersionTable(t, job)
     call SnapshotTable(t, job, 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none', 'every so many cells in x and z')
@@ -76,7 +76,7 @@ contains
       call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
     else if (job%shape /= 'auto' .and. .not. (job%variant == 'auto' .or. job%variant == 'tuned')) then
       call t%blame('shape', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
-    else if (index(job%shape, 'strips') == 1 .and. index(job%components, 'v') > 0) then
+    else if ((index(job%shape, 'strips') == 1 .or. index(job%shape, 'stay') == 1) .and. index(job%components, 'v') > 0) then
       call t%blame('shape', 'keeps no velocities, but '//t%said('components')//': choose tiles-32, tiles-64 or auto')
     end if
   end subroutine ShapeRules
@@ -89,6 +89,8 @@ contains
       call t%blame('steps_a_pass', 'has no effect without GPUs: give gpn=1 or more too')
     else if (.not. (job%variant == 'auto' .or. job%variant == 'tuned')) then
       call t%blame('steps_a_pass', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
+    else if (index(job%shape, 'stay') == 1) then
+      call t%blame('steps_a_pass', 'is for blocks that move on, but '//t%said('shape')//': leave one of them out')
     else if (job%steps_a_pass == '1') then
       return
     else if (job%half_length > 4) then

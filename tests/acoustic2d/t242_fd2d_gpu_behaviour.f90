@@ -399,7 +399,7 @@ contains
 
   !> A shape asked for by name is the one that computes, alone or beside others; one found by the clock is noted.
   subroutine Pinned()
-    character(15), parameter :: names(4) = [character(15) :: 'strips-256', 'strips-512', 'tiles-32', 'tiles-64']
+    character(15), parameter :: names(6) = [character(15) :: 'strips-256', 'strips-512', 'tiles-32', 'tiles-64', 'stay-16', 'stay-32']
     type(case_t) :: c
     type(result_t) :: plain, r
     integer :: s, n

@@ -208,6 +208,8 @@ contains
     call RefusedIn([character(20) :: 'shape=tiles-32', 'variant=global', 'gpn=1'], '', 'has an effect on variant=tuned only')
     call RefusedIn([character(20) :: 'shape=tiles-25', 'gpn=1'], '', 'shape = tiles-25')
     call RefusedIn([character(20) :: 'shape=strips-256', 'gpn=1', 'components=p,vz'], '', 'keeps no velocities, but components = p,vz')
+    call RefusedIn([character(20) :: 'shape=stay-32', 'gpn=1', 'components=p,vz'], '', 'keeps no velocities, but components = p,vz')
+    call RefusedIn([character(20) :: 'shape=stay-32', 'gpn=1', 'steps_a_pass=1'], '', 'is for blocks that move on, but shape = stay-32')
     call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'variant = global (command line) is not in this build')
     call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'choose auto, fortran or cpu')
   end subroutine Builds

@@ -11,6 +11,7 @@
 // where velocities are recorded too; layers, source and receivers with nothing. The triad a = b + s c moves 12 bytes a
 // term. `tuned-1` to `tuned-4` take so many steps a pass; they too are charged 24 bytes a cell and step. `tuned-apart`:
 // densities of their own at vx and vz, as `regrid=cell` makes them on grids coarser than the model; 28 bytes.
+// `tiles-32`, `stay-32`...: `tuned` with that shape.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -31,12 +32,22 @@ struct variant {
     int bytes;
     double launches;
     int steps_a_pass = 0;
+    const char *shape = "";
 };
-static const variant variants[] = {{"global", TWO_PASSES, 10},      {"shared", TWO_PASSES, 6},
-                                   {"texture", TWO_PASSES, 4},      {"tuned", ONE_PASS, 1},
-                                   {"tuned-v", WITH_VELOCITIES, 1}, {"tuned-1", ONE_PASS, 1, 1},
-                                   {"tuned-2", ONE_PASS, 1, 2},     {"tuned-3", ONE_PASS, 1, 3},
-                                   {"tuned-4", ONE_PASS, 1, 4},     {"tuned-apart", APART, 1}};
+static const variant variants[] = {{"global", TWO_PASSES, 10},
+                                   {"shared", TWO_PASSES, 6},
+                                   {"texture", TWO_PASSES, 4},
+                                   {"tuned", ONE_PASS, 1},
+                                   {"tuned-v", WITH_VELOCITIES, 1},
+                                   {"tuned-1", ONE_PASS, 1, 1},
+                                   {"tuned-2", ONE_PASS, 1, 2},
+                                   {"tuned-3", ONE_PASS, 1, 3},
+                                   {"tuned-4", ONE_PASS, 1, 4},
+                                   {"tuned-apart", APART, 1},
+                                   {"stay-16", ONE_PASS, 1, 0, "stay-16"},
+                                   {"stay-32", ONE_PASS, 1, 0, "stay-32"},
+                                   {"tiles-32", ONE_PASS, 1, 0, "tiles-32"},
+                                   {"tiles-64", ONE_PASS, 1, 0, "tiles-64"}};
 enum { TUNED = 3, ONE_BY_ONE = 5 }; // of them: steps a pass as it chooses; one. What follows is for single cases
 
 static const variant *find_variant(const char *name) {
@@ -80,8 +91,9 @@ static void *make(const variant &v, const grid &g, int half_length, int share) {
     cfg.share = share;
     cfg.velocities = strcmp(v.name, "tuned-v") == 0;
     cfg.steps_a_pass = v.steps_a_pass;
+    snprintf(cfg.shape, sizeof cfg.shape, "%s", v.shape);
     cfg.apart = v.bytes == APART;
-    void *h = fd2d_new(strncmp(v.name, "tuned", 5) == 0 ? "tuned" : v.name, &cfg);
+    void *h = fd2d_new(v.bytes != TWO_PASSES ? "tuned" : v.name, &cfg);
     if (h == nullptr)
         return nullptr;
     if (cfg.apart ? fd2d_model_apart(h, g.kappa.data(), g.rho.data(), g.rho.data() + 1)

@@ -52,7 +52,7 @@ static void set_sizes(own_t *o, const fd2d_cfg *c) {
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit;
 }
 
-enum { ARRAYS = 23 };
+enum { ARRAYS = 24 };
 
 // Those that a configuration does not need have no elements.
 static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
@@ -80,6 +80,7 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
         {&o->psiz_s[1], several * o->psiz_count, "memory variables of the layers along z"},
         {&o->within, several * (MOST_STEPS - 1) * 2 * (o->psix_count + o->psiz_count),
          "memory variables within a pass"},
+        {&o->told, may_stay(o->g, c) ? 2 * COPIES * o->count : 0, "sigma that tiles tell each other"},
         {&o->px, 6 * (size_t)o->g.px_pitch, "layer profiles along x"},
         {&o->pz, 2 * V * (size_t)o->g.nz, "layer profiles along z"},
         {&o->slab, (c->apart ? 3 : 2) * rows * nx, "rows of the model"},
@@ -105,6 +106,7 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
     list_arrays(o, c, list);
     TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     TRY(gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
+    TRY(gpu_alloc(&o->queue, &o->board, 1, sizeof *o->board, "turns of tiles"));
     fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, c->apart ? FLT_MAX : INFINITY); // outside: no velocity
     CUDA_TRY(cudaGetLastError());
     if (c->apart)
@@ -285,10 +287,16 @@ static int some_steps(void *self, int n) {
 
 static int pair(void *self) { return some_steps(self, 2); }
 
+static int stay_long(void *self) {
+    own_t *o = (own_t *)self;
+    return stay_in(o, o->stay, args_of(o, 0), STAY_STEPS);
+}
+
 static int some_passes(void *self, int n) {
-    const own_t *o = (const own_t *)self;
+    own_t *o = (own_t *)self;
     for (int pass = 0; pass < n; pass++)
-        TRY(one_launch(o, o->pass, args_of_pass(o, pass & 1)));
+        TRY(stays(o->pass.kind) ? stay_in(o, o->pass, args_of(o, 0), STAY_STEPS)
+                                : one_launch(o, o->pass, args_of_pass(o, pass & 1)));
     return 0;
 }
 
@@ -298,15 +306,21 @@ static int pair_of_passes(void *self) { return some_passes(self, 2); }
 static int forget_passes(own_t *o) {
     TRY(gpu_wait(&o->queue));
     for (float **memory : {&o->e[1], &o->psix_s[1], &o->psiz_s[1], &o->within})
-        if (*memory != nullptr)
+        if (o->pass.steps == 0 && *memory != nullptr)
             dm_release(&o->queue.pool, memory);
+    if (o->stay.steps == 0 && o->told != nullptr)
+        dm_release(&o->queue.pool, &o->told);
     return 0;
 }
 
 static int choose(handle *h) {
     own_t *o = own(h);
     TRY(find_shape(h, some_steps, some_passes));
-    return o->pass.steps == 0 ? forget_passes(o) : 0;
+    if (stays(o->pass.kind)) {
+        o->stay = o->pass;
+        o->pass = {};
+    }
+    return forget_passes(o);
 }
 
 // One step, and everything back to where a pair begins.
@@ -348,10 +362,21 @@ static int sample_rest(own_t *o, bool pass, bool newest) {
 
 static gpu_plane sigma_of(const own_t *o) { return {o->s[0] + o->origin, o->g.pitch, o->g.nx, o->g.nz}; }
 
+// By tiles that stay, where there are such; *n: steps that are left.
+static int stay_for(own_t *o, int *n) {
+    if (o->stay.steps == 0)
+        return 0;
+    TRY(gpu_repeat(&o->queue, *n / STAY_STEPS, stay_long, o));
+    const int rest = *n % STAY_STEPS;
+    *n = rest % 2;
+    return rest > 1 ? stay_in(o, o->stay, args_of(o, 0), rest - *n) : 0;
+}
+
 static int timestep(handle *h, int it, int n, float *) {
     own_t *o = own(h);
     const gpu_plane sigma = sigma_of(o);
     TRY(gpu_frame_begin(h, it, n));
+    TRY(stay_for(o, &n));
     const int a_pair = 2 * std::max(o->pass.steps, 1), rest = n % a_pair;
     const bool passes = o->pass.steps > 0 && n >= a_pair;
     TRY(gpu_repeat(&o->queue, n / a_pair, o->pass.steps > 0 ? pair_of_passes : pair, o));
@@ -396,7 +421,7 @@ static int tune(handle *h, const char *, const int tile_of[3]) {
                         &fits));
     REQUIRE(fits, "a grid of %d columns with these layers has no two sides for one block", o->g.nx);
     if (width > 0 || rows > 0)
-        o->pass = {};
+        o->pass = o->stay = {};
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
         p->pieces = (o->g.nz + rows - 1) / rows;
@@ -416,6 +441,9 @@ static void device(handle *h, char *text, size_t length) {
     gpu_device_name(h, name, sizeof name);
     const int n = snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
                            l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+    if (o->stay.steps > 0 && n > 0 && (size_t)n < length)
+        snprintf(text + n, length - (size_t)n, ", %s of %d x %d for up to %d steps", form_name(o->stay.kind),
+                 o->stay.columns, o->stay.rows, STAY_STEPS);
     if (o->pass.steps > 0 && n > 0 && (size_t)n < length)
         snprintf(text + n, length - (size_t)n, ", %d steps a pass in strips of %d x %d, at sides %d x %d",
                  o->pass.steps, o->pass.columns, (o->g.nz + o->pass.cut.pieces - 1) / o->pass.cut.pieces,

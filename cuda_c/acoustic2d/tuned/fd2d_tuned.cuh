@@ -70,6 +70,22 @@ struct memory_variables {
     float *psix, *psix_s, *psiz, *psiz_s;
 };
 
+// A launch of many steps by tiles that stay where they are: fd2d_tuned_stay.cuh.
+constexpr int COPIES = 4; // of what tiles tell each other
+constexpr int COUNTS = 8; // of steps whose receivers are being sampled
+
+struct stay_board {
+    unsigned turn;            // told with sigma as it is now
+    unsigned sampled[COUNTS]; // blocks that are done with a step, by its number
+};
+
+struct staying {
+    int steps; // even
+    stay_board *board;
+    unsigned long long *told; // sigma and turn of the cells, COPIES times, from cell (0,0) of the first on
+    ptrdiff_t copy;           // from one to the next
+};
+
 // Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
 // the column and row after the last, and infinite beyond and before the first: no velocity there. What acts between two
 // cells is rho + both * rho of the next: their sum. Where the medium has densities of vx and of vz apart, rho holds
@@ -105,6 +121,7 @@ struct args {
     int free_top;
     float w[DER_MAX];        // weights
     float ratio, ratio_rest; // (dx/dz)^2 and what float leaves of it
+    staying stay;
 };
 
 struct alignas(16) quad {
@@ -188,8 +205,9 @@ __device__ __forceinline__ int strip_row(const args &g, int k) {
 // for CELLS_AHEAD cells at once, then the products are added one by one, in their order.
 constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
 
-__device__ inline double weighted_sum(const gpu_receivers &p, const float *field, const ptrdiff_t *cell, int begin,
-                                      int end, int most) {
+template <class FIELD>
+__device__ double weighted_sum(const gpu_receivers &p, const FIELD &field, const ptrdiff_t *cell, int begin, int end,
+                               int most) {
     const int mate = threadIdx.x % TEAM;
     double sum = 0;
     for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
@@ -197,7 +215,7 @@ __device__ inline double weighted_sum(const gpu_receivers &p, const float *field
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++) {
             const int at = begin + done + a * TEAM + mate;
-            mine[a] = at < end ? p.w[at] * (double)field[cell[at]] : 0;
+            mine[a] = at < end ? p.w[at] * (double)field(cell[at]) : 0;
         }
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++)
@@ -211,21 +229,26 @@ __device__ inline double weighted_sum(const gpu_receivers &p, const float *field
     return sum;
 }
 
-// Sigma and where receivers' cells are in it, of the step so many before the newest one.
-struct samples_of {
-    const float *sigma;
+// Fields in memory, and where receivers' cells are in them.
+struct in_memory {
+    const float *sigma, *vx, *vz;
     const ptrdiff_t *cell;
-    int back;
+
+    struct field {
+        const float *first;
+        __device__ float operator()(ptrdiff_t cell) const { return first[cell]; }
+    };
+    __device__ field of(int kind) const { return {kind == FD2D_SIGMA ? sigma : kind == FD2D_VX ? vx : vz}; }
 };
 
-__device__ inline void sample(const args &g, int block, const samples_of &from) {
+// Of step n, by warp `warp` of so many.
+template <class FIELDS> __device__ void sample(const args &g, int warp, int warps, const FIELDS &from, int n) {
     const gpu_receivers &p = g.points;
-    const int warps = blockDim.x / WARP, team = threadIdx.x % WARP / TEAM, n = *g.now - from.back;
+    const int team = threadIdx.x % WARP / TEAM;
     if (n <= g.clock->from)
         return;
     float *trace = p.trace + (ptrdiff_t)(n - g.clock->first) * p.nrec;
-    const ptrdiff_t first = ((ptrdiff_t)block * warps + threadIdx.x / WARP) * TEAMS;
-    for (ptrdiff_t r0 = first; r0 < p.nrec; r0 += (ptrdiff_t)g.samplers * warps * TEAMS) {
+    for (ptrdiff_t r0 = (ptrdiff_t)warp * TEAMS; r0 < p.nrec; r0 += (ptrdiff_t)warps * TEAMS) {
         const ptrdiff_t r = r0 + team;
         const int begin = r < p.nrec ? p.start[r] : 0, end = r < p.nrec ? p.start[r + 1] : 0;
         int most = end - begin; // of the teams of the warp
@@ -233,20 +256,27 @@ __device__ inline void sample(const args &g, int block, const samples_of &from) 
         for (int apart = TEAM; apart < WARP; apart *= 2)
             most = max(most, __shfl_xor_sync(0xffffffffu, most, apart));
         const int kind = r < p.nrec ? p.field[r] : FD2D_SIGMA;
-        const float *field = kind == FD2D_SIGMA ? from.sigma : kind == FD2D_VX ? g.vx_in : g.vz_in;
-        const double sum = weighted_sum(p, field, from.cell, begin, end, most);
+        const double sum = weighted_sum(p, from.of(kind), from.cell, begin, end, most);
         if (r < p.nrec && threadIdx.x % TEAM == 0)
             trace[r] = (float)(kind == FD2D_SIGMA ? sum : kind == FD2D_VX ? g.scale_x * sum : g.scale_z * sum);
     }
 }
 
-__device__ inline void sample_newest(const args &g, int block) { sample(g, block, {g.s_in, g.points.cell, 0}); }
+// By block `block` of those that sample, of the step so many before the newest one.
+__device__ inline void sample_by_block(const args &g, int block, const in_memory &from, int back) {
+    const int warps = blockDim.x / WARP;
+    sample(g, block * warps + (int)threadIdx.x / WARP, g.samplers * warps, from, *g.now - back);
+}
+
+__device__ inline void sample_newest(const args &g, int block) {
+    sample_by_block(g, block, {g.s_in, g.vx_in, g.vz_in, g.points.cell}, 0);
+}
 
 // Of the steps within the pass before, which has `steps`.
 __device__ inline void sample_within(const args &g, int block, int steps) {
 #pragma unroll 1
     for (int back = steps - 1; back > 0; back--)
-        sample(g, block, {g.taps.in + (steps - 1 - back) * g.taps.count, g.taps.cell, back});
+        sample_by_block(g, block, {g.taps.in + (steps - 1 - back) * g.taps.count, g.vx_in, g.vz_in, g.taps.cell}, back);
 }
 
 // The begin of a bucket in those that are kept for receivers, or a negative number.

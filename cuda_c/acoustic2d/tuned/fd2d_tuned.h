@@ -22,7 +22,10 @@ struct pass_taps {
 // steps, of e and all psi. At the end of a chunk of steps what counts is always in the first.
 struct own_t : gpu_frame {
     args g;
-    launch now, pass; // one step; several in one pass, pass.steps = 0: none
+    launch now, pass;  // one step; several in one pass, pass.steps = 0: none
+    launch stay;       // many by tiles that stay, stay.steps = 0: none
+    stay_board *board; // theirs; what they tell each other, in pairs of 32 bits
+    float *told;
     pass_taps taps;
     size_t room_box, room_q;
     float *q; // source wavelet
@@ -51,6 +54,9 @@ int state(handle *h, state_part *part);
 // fd2d_tuned_trial.cu: the launches of a new handle, timed if they are not known; fields are 0 then. `steps` and
 // `passes` queue so many of them.
 int find_shape(handle *h, queue_launches steps, queue_launches passes);
+
+// fd2d_tuned_stay.cu: queues an even number of steps by tiles that stay, from the first copies of fields to these.
+int stay_in(own_t *o, const launch &l, args g, int steps);
 
 // fd2d_tuned_taps.cu: those of new receivers; device memory they take.
 int put_taps(handle *h);

@@ -21,7 +21,9 @@ static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
 static bool may_march(const fd2d_cfg *c) { return !c->velocities && !c->apart; }
 
 static launch find_kernel(const fd2d_cfg *c, form kind) {
-    return kind > NO_PASS ? pass_kernel(c->half_length, 2 + kind - PASS_2) : step_kernel(c, kind);
+    return stays(kind)      ? stay_kernel(c->half_length, kind)
+           : kind > NO_PASS ? pass_kernel(c->half_length, 2 + kind - PASS_2)
+                            : step_kernel(c, kind);
 }
 
 // --- how a grid is cut -----------------------------------------------------------------------------------------------
@@ -105,6 +107,13 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
         found.down = (g.nz + found.rows - 1) / found.rows;
         found.work = found.across * found.down;
         *fits = found.down <= MOST_DOWN;
+        if (stays(c.kind)) {
+            int together = 0;
+            CUDA_TRY(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+            TRY(find_slots(found, device, &slots));
+            found.spare = slots - found.work;
+            *fits = together && found.spare >= 0;
+        }
     } else {
         TRY(find_slots(found, device, &slots));
         *fits = cut(g, found, slots * c.waves - (found.steps > 1 ? 0 : RESERVED), c, &found.cut);
@@ -183,7 +192,8 @@ static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const st
             for (int waves = 1; waves <= 3; waves++)
                 for (double side : sides)
                     for (int pair = 0; pair < 2; pair++) {
-                        const bool tiles = kind == TILE_LOW || kind == TILE_HIGH, pass = kind > NO_PASS;
+                        const bool tiles = kind == TILE_LOW || kind == TILE_HIGH || stays((form)kind),
+                                   pass = kind > NO_PASS && !tiles;
                         if (!pass && (pair || side > 2 || (tiles && (waves > 1 || side > sides[0]))))
                             continue;
                         TRY(try_choice(g, cfg, device, w, {(form)kind, waves, side, 3, pair}, l, best, least));
@@ -213,8 +223,11 @@ static int measure(const args &g, const fd2d_cfg *cfg, int device, stopwatch w, 
 // The fastest passes, if they are faster than the steps one by one that `one` times.
 static int measure_passes(const args &g, const fd2d_cfg *cfg, int device, stopwatch one, stopwatch w, launch *l,
                           choice *best) {
-    const int n = launches_to_time(g), first = cfg->steps_a_pass > 1 ? PASS_2 + cfg->steps_a_pass - 2 : PASS_2,
-              end = cfg->steps_a_pass > 1 ? first + 1 : ALL_FORMS;
+    const int n = launches_to_time(g), last = may_stay(g, cfg) ? ALL_FORMS : STAY_LOW,
+              first = cfg->steps_a_pass > 1 ? PASS_2 + cfg->steps_a_pass - 2
+                      : may_pass(g, cfg)    ? PASS_2
+                                            : STAY_LOW,
+              end = cfg->steps_a_pass > 1 ? first + 1 : last;
     float least = INFINITY;
     TRY(open_stopwatch(&w));
     one.begin = w.begin, one.end = w.end;
@@ -283,6 +296,8 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
     if (pinned) {
         best = {FORMS, 1, 1.6, 3, 0};
         TRY(find_form(c->shape, &best.kind));
+        if (stays(best.kind))
+            best.kind = TILE_LOW; // of a single step
     } else if (c->share <= 1 && !recall(c, device, false, &best)) {
         if (!recall_choice(c, device, false, &best)) {
             TRY(measure(g, c, device, {nullptr, nullptr, queue, steps, self}, l, &best));
@@ -312,6 +327,23 @@ bool may_pass(const args &g, const fd2d_cfg *c) {
            (!g.free_top || g.bottom >= c->half_length);
 }
 
+// By themselves those of a shot that has its GPU for itself.
+bool may_stay(const args &g, const fd2d_cfg *c) {
+    form kind = STAY_LOW;
+    const long long tiles = (long long)count_strips(g.nx, 64) * count_strips(g.nz, 32);
+    const bool asked = c->shape[0] == 0 ? c->share <= 1 : find_form(c->shape, &kind) == 0 && stays(kind);
+    return asked && c->steps_a_pass == 0 && !c->velocities && tiles <= MOST_STAYING &&
+           (!g.free_top || g.bottom >= c->half_length);
+}
+
+static const char *why_not_stay(const args &g, const fd2d_cfg *c) {
+    return c->velocities         ? "keeps no velocities"
+           : c->steps_a_pass > 0 ? "goes without steps_a_pass"
+           : g.free_top && g.bottom < c->half_length
+               ? "needs more rows between the free surface and the layer at the bottom"
+               : "has too many tiles on so large a grid";
+}
+
 int check_pass(const args &g, const fd2d_cfg *c) {
     REQUIRE(c->steps_a_pass < 2 || may_pass(g, c), "steps_a_pass=%d, but %s: leave it out", c->steps_a_pass,
             c->half_length > PASS_LENGTH ? "half-lengths beyond 4 take one step a pass"
@@ -325,13 +357,17 @@ int check_pass(const args &g, const fd2d_cfg *c) {
 int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launches steps, queue_launches passes,
                 void *self, launch *pass) {
     const int device = queue->device;
-    const bool by_hand = c->steps_a_pass > 1;
+    const bool by_hand = c->steps_a_pass > 1, named = c->shape[0] != 0;
     choice best = {by_hand ? (form)(PASS_2 + c->steps_a_pass - 2) : NO_PASS, 1, 1.9, 3, 0};
     bool fits = false;
     *pass = {};
-    if (!may_pass(g, c))
+    if (named)
+        TRY(find_form(c->shape, &best.kind));
+    if (!may_pass(g, c) && !may_stay(g, c)) {
+        REQUIRE(!stays(best.kind), "shape=%s %s: choose another one, or auto", c->shape, why_not_stay(g, c));
         return 0;
-    if (c->share <= 1 && !recall(c, device, true, &best)) {
+    }
+    if (!named && c->share <= 1 && !recall(c, device, true, &best)) {
         if (!recall_choice(c, device, true, &best)) {
             TRY(measure_passes(g, c, device, {nullptr, nullptr, queue, steps, self},
                                {nullptr, nullptr, queue, passes, self}, pass, &best));
@@ -342,6 +378,7 @@ int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launch
     if (best.kind > NO_PASS)
         TRY(find_launch(g, c, device, best, pass, &fits));
     REQUIRE(fits || !by_hand, "steps_a_pass=%d does not fit on this GPU: leave it out", c->steps_a_pass);
+    REQUIRE(fits || !named, "shape=%s does not fit on this GPU: choose another one, or auto", c->shape);
     if (!fits)
         *pass = {};
     return 0;

@@ -6,8 +6,22 @@
 
 namespace tuned {
 
-// Those of one step, by which a handle takes the steps that no pass fits into, and passes of several.
-enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS, NO_PASS = FORMS, PASS_2, PASS_3, PASS_4, ALL_FORMS };
+// Those of one step, by which a handle takes the steps that no pass fits into; passes of several; tiles that stay for
+// many.
+enum form {
+    MARCH_NARROW,
+    MARCH_WIDE,
+    TILE_LOW,
+    TILE_HIGH,
+    FORMS,
+    NO_PASS = FORMS,
+    PASS_2,
+    PASS_3,
+    PASS_4,
+    STAY_LOW,
+    STAY_HIGH,
+    ALL_FORMS
+};
 
 // Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a strip at a side, in a layer, gets
 // at least `side` times as many pieces; a row in a layer along z counts `weight` times; `pair`: blocks take both sides.
@@ -20,6 +34,11 @@ struct choice {
 
 constexpr int PASS_LENGTH = 4; // half-lengths that have passes of several steps
 
+constexpr int STAY_STEPS = 64;     // of a launch of tiles that stay
+constexpr int MOST_STAYING = 1024; // such tiles of 64 x 32 cells
+
+inline bool stays(form kind) { return kind == STAY_LOW || kind == STAY_HIGH; }
+
 struct launch {
     void (*step)(args);
     size_t shared;
@@ -29,6 +48,7 @@ struct launch {
     int columns, rows; // a block writes; rows 0: it marches
     int across, down;  // tiles side by side, one below the other
     int work;          // blocks that compute cells
+    int spare;         // beside tiles that stay: blocks that there is room for
     int receivers;     // that a warp samples
     plan cut;
     form kind;
@@ -40,13 +60,16 @@ int find_form(const char *name, form *kind);
 bool recall_choice(const fd2d_cfg *c, int device, bool of_passes, choice *best);
 void keep_choice(const fd2d_cfg *c, int device, bool of_passes, const choice &best);
 
-// fd2d_tuned_kernels.cu, fd2d_tuned_pass.cu: the kernel of a step, of passes of so many steps.
+// fd2d_tuned_kernels.cu, fd2d_tuned_pass.cu, fd2d_tuned_stay.cu: the kernel of a step, of passes of so many steps, of
+// tiles that stay.
 launch step_kernel(const fd2d_cfg *c, form kind);
 launch pass_kernel(int half_length, int steps);
+launch stay_kernel(int half_length, form kind);
 // Tells if there are passes of several steps for this grid; what is asked for by hand and cannot be fails with a
 // sentence.
 bool may_pass(const args &g, const fd2d_cfg *c);
 int check_pass(const args &g, const fd2d_cfg *c);
+bool may_stay(const args &g, const fd2d_cfg *c);
 
 // The launch of a choice; `fits` tells whether there is one for this grid and the GPU has the shared memory for it.
 int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c, launch *l, bool *fits);

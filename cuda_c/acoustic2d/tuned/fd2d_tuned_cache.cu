@@ -11,8 +11,8 @@
 
 namespace tuned {
 
-static const char *const names[ALL_FORMS] = {"strips-256", "strips-512", "tiles-32", "tiles-64",
-                                             "pass-1",     "pass-2",     "pass-3",   "pass-4"};
+static const char *const names[ALL_FORMS] = {"strips-256", "strips-512", "tiles-32", "tiles-64", "pass-1",
+                                             "pass-2",     "pass-3",     "pass-4",   "stay-16",  "stay-32"};
 
 const char *form_name(form kind) { return names[kind]; }
 
@@ -26,9 +26,10 @@ static bool find_among(int first, int end, const char *name, form *kind) {
 }
 
 int find_form(const char *name, form *kind) {
-    if (find_among(0, FORMS, name, kind))
+    if (find_among(0, FORMS, name, kind) || find_among(STAY_LOW, ALL_FORMS, name, kind))
         return 0;
-    FAIL("there is no shape \"%.20s\", there are %s, %s, %s and %s", name, names[0], names[1], names[2], names[3]);
+    FAIL("there is no shape \"%.20s\", there are %s, %s, %s, %s, %s and %s", name, names[0], names[1], names[2],
+         names[3], names[STAY_LOW], names[STAY_HIGH]);
 }
 
 static const char *const STEPS[MOST_STEPS + 1] = {"auto", "1", "2", "3", "4"};

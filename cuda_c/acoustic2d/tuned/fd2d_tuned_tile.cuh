@@ -27,6 +27,26 @@ template <int L, int R, bool KEEP_V> struct tile_shape {
     static constexpr size_t bytes = (ROWS * P + H * PX + TZ * G * W + (K_STAGED + !KEEP_V) * H * W) * sizeof(float);
 };
 
+// M derivatives along z of what is at f: number n is complete when row n + 2L-1 has come.
+template <int L, int M, int PITCH, class END>
+__device__ __forceinline__ void along_z(const float *f, const float *w, END &&end) {
+    quad sum[M];
+#pragma unroll
+    for (int j = 0; j < M + 2 * L - 1; j++) {
+        const quad now = load(f + j * PITCH);
+#pragma unroll
+        for (int n = 0; n < M; n++) {
+            const int m = j - (n + L - 1);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                if (m > -L && m <= L)
+                    sum[n].v[v] = add_row<L>(w, m, now.v[v], sum[n].v[v]);
+        }
+        if (j >= 2 * L - 1)
+            end(j - 2 * L + 1, sum[j - 2 * L + 1 < 0 ? 0 : j - 2 * L + 1]);
+    }
+}
+
 template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
     using S = tile_shape<L, R, KEEP_V>;
     static constexpr int P = S::P, PX = S::PX, W = S::W, H = S::H, N = S::N, UP = S::UP;
@@ -216,26 +236,6 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
         }
     }
 
-    // M derivatives along z of what is at f: number n is complete when row n + 2L-1 has come.
-    template <int M, int PITCH, class END>
-    __device__ __forceinline__ void along_z(const float *f, const float *w, END &&end) const {
-        quad sum[M];
-#pragma unroll
-        for (int j = 0; j < M + UP; j++) {
-            const quad now = load(f + j * PITCH);
-#pragma unroll
-            for (int n = 0; n < M; n++) {
-                const int m = j - (n + L - 1);
-#pragma unroll
-                for (int v = 0; v < V; v++)
-                    if (m > -L && m <= L)
-                        sum[n].v[v] = add_row<L>(w, m, now.v[v], sum[n].v[v]);
-            }
-            if (j >= 2 * L - 1)
-                end(j - 2 * L + 1, sum[j - 2 * L + 1 < 0 ? 0 : j - 2 * L + 1]);
-        }
-    }
-
     struct densities { // of rows whose w_z a thread computes
         quad rho[S::G + 1];
     };
@@ -256,7 +256,7 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
 #pragma unroll
         for (int n = 0; n < S::G; n++)
             a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 1);
-        along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.w, [&](int n, quad &d) {
+        along_z<L, S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.w, [&](int n, quad &d) {
             const int h = h0 + n;
             if (a[n].at >= 0) {
                 layer_z(d, a[n]);
@@ -366,7 +366,7 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
         all_velocities_x();
         __pipeline_wait_prior(0);
         __syncthreads();
-        along_z<R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n]); });
+        along_z<L, R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n]); });
     }
 };
 
