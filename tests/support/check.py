@@ -36,6 +36,12 @@ def given_seed():
     return int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
 
 
+def drawn(few, cases, seed):
+    """Those of the cases that this run tries: `few` in a ring, from the place that the seed says; all of them where DRAWS=all."""
+    cases = list(cases)
+    return cases if os.environ.get("DRAWS") == "all" else [c for i, c in enumerate(cases) if (i - seed) % len(cases) < few]
+
+
 def skip(why):
     print(f"SKIP - {why}", flush=True)
 
