@@ -7,6 +7,8 @@ import sys
 # tests/run allows, so that the test itself can say what hangs.
 PATIENCE = 1500 if "debug" in os.environ.get("B", "") else 500
 
+ALL = os.environ.get("DRAWS") == "all"     # of cases that are alike, try every one
+
 _failed = 0
 
 
@@ -39,7 +41,7 @@ def given_seed():
 def drawn(few, cases, seed):
     """Those of the cases that this run tries: `few` in a ring, from the place that the seed says; all of them where DRAWS=all."""
     cases = list(cases)
-    return cases if os.environ.get("DRAWS") == "all" else [c for i, c in enumerate(cases) if (i - seed) % len(cases) < few]
+    return cases if ALL else [c for i, c in enumerate(cases) if (i - seed) % len(cases) < few]
 
 
 def skip(why):
