@@ -1,7 +1,8 @@
 !> Motion of a plane slope made of cells of air above rock, against the exact answer of a half-space: an explosion two of the
 !> shortest S waves below the ground, stations anywhere along it. A station on the face of a cell is as good as one half a cell
 !> deeper and better than one a cell deeper, at 6, 10 and 16 points per shortest S wavelength; a cubic makes it 1.6 times worse.
-!> Those of 16 points, which take longest, are tried of three of the slopes in a run. Errors are of the whole wave field: stairs shake the rock, whatever reads it.
+!> 16 points, which take longest, are tried of three of the slopes in a run. Errors are of the whole wave field: stairs shake the rock,
+!> whatever reads it.
 program t620_fd3d_slopes
   use check_m, only: Claim, ClaimFine, Done, Drawn, GivenSeed
   use error_m, only: error_t
