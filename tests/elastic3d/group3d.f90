@@ -4,7 +4,7 @@
 !> maps. The bytes that the group counts as sent are those of the cut planes of the grid.
 module group3d_m
   use anelastic_m, only: memory_all, memory_coarse, memory_coarse2001
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: Claim, Done, GivenSeed, Seed
   use device_c, only: device_count, device_use
   use error_m, only: error_t, FailFromC
   use fd3d_m, only: fd3d_t
@@ -61,7 +61,7 @@ contains
     character(80) :: word
     integer :: first, status, v
     call get_environment_variable('OMPI_COMM_WORLD_RANK', word, status=status)
-    first = Chance()
+    first = GivenSeed()
     call Read(1, first)
     call Read(2, cases%usual)
     call get_command_argument(3, word)
@@ -92,13 +92,6 @@ contains
     call get_command_argument(place, word)
     if (word /= '') read (word, *, iostat=wrong) number
   end subroutine Read
-
-  integer function Chance()
-    real(dp) :: r
-    call random_seed()
-    call random_number(r)
-    Chance = int(r*1000000)
-  end function Chance
 
   subroutine EachCase(cases, first)
     type(cases_t), intent(in) :: cases

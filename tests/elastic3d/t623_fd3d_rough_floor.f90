@@ -1,8 +1,8 @@
 !> Layers over a rough sea floor: with half-length 1 what is left in them does not grow, whatever the rock, nor with a sponge and
 !> half-length 4, nor with half-lengths 2 to 4 and narrow differences along layers; full ones let it grow, no faster than is told
-!> before a run (stairs.f90). LONG=1: more seeds.
+!> before a run (stairs.f90). DRAWS=all: more seeds.
 program t623_fd3d_rough_floor
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: Claim, ClaimFine, Done, Drawn, Seed
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_vx, field_vz, side_free
   use kinds_m, only: dp, sp
@@ -11,12 +11,10 @@ program t623_fd3d_rough_floor
   implicit none
   integer, parameter :: guard = 4                        !< cells between window and layers, as in a job
   real(dp), parameter :: h = 20
-  character(8) :: long
-  integer :: i, half_length, turns, status
+  integer :: i, half_length, turns
 
   call Seed(20261125)
-  call get_environment_variable('LONG', long, status=status)
-  turns = merge(6, 1, status == 0 .and. long == '1')
+  turns = count(Drawn(1, 6, 0))
   do i = 1, turns
     call Rough(1, [8, 8, 8, 8, 8, 8], .false., .false., 2, .false., 3.0_dp)
     call Rough(1, [20, 20, 8, 8, 0, 8], .false., .true., 1, .false., 3.0_dp)

@@ -1,20 +1,17 @@
 !> A sea floor that dips, up to 15 degrees up and down, at random places between the nodes and over random rock: what its stairs of
 !> cells cost at 10 and at 20 points per shortest wavelength, against the exact pressure and motion (elastic3d/README.md).
-!> LONG=1: more of them.
+!> DRAWS=all: more of them.
 program t628_fd3d_floor_dips
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: Claim, Done, Drawn, Seed
   use floor3d_m, only: FloorMisfits
   use kinds_m, only: dp
   use text_m, only: Str
   implicit none
   real(dp), parameter :: steepest = 15*acos(-1.0_dp)/180
-  integer :: status
-  character(8) :: long
 
   call Seed(20261127)
-  call get_environment_variable('LONG', long, status=status)
-  call Dips(merge(24, 4, status == 0), 10.0_dp, [0.45_dp, 0.30_dp])
-  call Dips(merge(24, 4, status == 0), 20.0_dp, [0.12_dp, 0.12_dp])
+  call Dips(count(Drawn(4, 24, 0)), 10.0_dp, [0.45_dp, 0.30_dp])
+  call Dips(count(Drawn(4, 24, 0)), 20.0_dp, [0.12_dp, 0.12_dp])
   call Done()
 
 contains

@@ -19,7 +19,7 @@ ROCK = (2 * VS, VS, 2100.0)
 WORDS = re.compile(r"(\d+) receiver\(s\) stand in water of a few cells below a free surface, or within three cells below its floor, the first of them "
                    r"channel (\d+) .*? are off by some (\d+) % and more, motion along it by twice")
 DECK = ("keymap=sea.keymap", "half_length=2", "source=volume", "wavelet=ricker", "fpeak=6", "fmax=15", "tmax=0.4", "dt_out=0.004",
-        "depth=110", "aperture=60", "dispersion=warn", "components=p", "overwrite=y")
+        "depth=100", "aperture=40", "dispersion=warn", "components=p", "overwrite=y")
 
 
 def survey(places, sz):
@@ -34,7 +34,7 @@ def told(*words):
 
 
 def pressure(depth, dx):
-    r = run("layers=sea.layers", *DECK, f"dx={dx}", f"npml={round(80 / dx)}", "top=free", "output=sea.nc")
+    r = run("layers=sea.layers", *DECK, f"dx={dx}", f"npml={round(60 / dx)}", "top=free", "output=sea.nc")
     claim(r.returncode == 0, f"{depth} m of water, {dx} m: {r.stderr.strip()[-200:] if r.returncode else 'modelled'}")
     with Dataset("sea.nc") as ds:
         return ds["pressure"][0].filled(0).astype(float)

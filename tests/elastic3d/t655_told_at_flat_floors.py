@@ -26,7 +26,7 @@ RECEIVERS = re.compile(r"(\d+) receiver\(s\) of velocity, strain or rotation sta
 FORCES = re.compile(r"(\d+) force\(s\) along a sea floor act on rock within 2 cells of water, the first of them that of shot record 1 ")
 
 Path("sea.layers").write_text(f"0 1500 0 1000\n{FLOOR} {ROCK[0]} {ROCK[1]} {ROCK[2]}\n")
-far, azimuth = rng.uniform(105, 130, UP.size), rng.uniform(-0.3, 0.3, UP.size)
+far, azimuth = rng.uniform(105, 130, UP.size), rng.uniform(-0.15, 0.15, UP.size)
 Path("sea.stations").write_text("".join(f"{i + 1} {X + d * np.cos(a):.3f} {FLOOR - u * H:.3f} {Y + d * np.sin(a):.3f}\n"
                                         for i, (d, a, u) in enumerate(zip(far, azimuth, UP))))
 
@@ -34,8 +34,8 @@ Path("sea.stations").write_text("".join(f"{i + 1} {X + d * np.cos(a):.3f} {FLOOR
 def job(verb, depths, half_length, dx=H, **source):
     Path("sea.keymap").write_text("spread net list sea.stations\n" + "".join(
         f"shot {i + 1} {X} {FLOOR + d * H:.3f} net y={Y}\n" for i, d in enumerate(depths)))
-    deck = {"keymap": "sea.keymap", "layers": "sea.layers", "dx": dx, "aperture": 25, "depth": FLOOR + 90, "npml": 6 if dx == H else 12,
-            "half_length": half_length, "top": "pml", "fpeak": FMAX / 2.777, "fmax": FMAX, "tmax": 2.8 * 2.777 / FMAX, "dt_out": 0.005,
+    deck = {"keymap": "sea.keymap", "layers": "sea.layers", "dx": dx, "aperture": 15, "depth": FLOOR + 75, "npml": 6 if dx == H else 9,
+            "half_length": half_length, "top": "pml", "fpeak": FMAX / 2.777, "fmax": FMAX, "tmax": 2.4 * 2.777 / FMAX, "dt_out": 0.005,
             "components": "vx,vy,vz,p", "dispersion": "warn", "threads": 2, "output": "sea.nc", "overwrite": "y", **source}
     r = run(*verb, *(f"{k}={v}" for k, v in deck.items()))
     claim(r.returncode == 0, f"{source}, half-length {half_length}, {dx:.3g} m: {r.stderr.strip()[-200:] if r.returncode else 'no error'}")

@@ -1,8 +1,8 @@
 !> A sea floor in a cell, at random places and over random rock, in a model that has rock of 4000 m/s somewhere: no more than 1.25
 !> times the error of one on a face at half-lengths 2 to 4, 1.75 at half-length 1; a column is as it was where the floor is on a face;
-!> over a rough floor, each column with a place of its own, the largest time step is stable. LONG=1: more of all.
+!> over a rough floor, each column with a place of its own, the largest time step is stable. DRAWS=all: more of all.
 program t658_fd3d_floor_places
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: Claim, ClaimFine, Done, Drawn, Seed
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_vx, field_vz, side_periodic
   use floor3d_m, only: FloorMisfits
@@ -16,12 +16,10 @@ program t658_fd3d_floor_places
   use text_m, only: Str
   implicit none
   real(dp), parameter :: c = 1500, rho1 = 1000
-  integer :: half_length, turns, status
-  character(8) :: long
+  integer :: half_length, turns
 
   call Seed(20261126)
-  call get_environment_variable('LONG', long, status=status)
-  turns = merge(4, 1, status == 0 .and. long == '1')
+  turns = count(Drawn(1, 4, 0))
   call OnFaces(200)
   call Told()
   do half_length = 1, 4

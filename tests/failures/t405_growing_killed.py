@@ -7,14 +7,13 @@ import shutil
 from pathlib import Path
 
 from badfs import BadFs
-from check import claim, done, given_seed, skip
+from check import ALL, claim, done, given_seed, skip
 from minisurvey import differences, make, run, write_keymap
 from spltools.gathers.gathers import Gathers
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-LONG = bool(os.environ.get("LONG"))
 seed = given_seed()
 rng = random.Random(seed)
 make(shots=3, tmax=0.05, npml=8, aperture=60)
@@ -73,7 +72,7 @@ while n < 5000:
         wrong.append((n, twice, back, kept, first.returncode, r.returncode, left, r.stderr.strip()[-200:]))
     for p in Path(".").glob(name + "*"):
         p.unlink()
-    n += 1 if LONG else rng.randrange(4, 12)
+    n += 1 if ALL else rng.randrange(4, 12)
 claim(kills > 4 and not wrong, f"killed before step {n} at the latest, {kills} places, seed {seed}: the finished shots are there at once, "
       f"are never modelled again, and the file is that of one run {wrong[:2] if wrong else ''}")
 
@@ -92,7 +91,7 @@ while n < 5000:
     r = run("par=job.par", "output=nth.nc")
     if r.returncode or differences("whole.nc", "nth.nc") or {101, 102, 103} & set(dealt("nth.nc")[3:]):
         wrong.append((n, r.stderr[-200:]))
-    n += 1 if LONG else rng.randrange(8, 20)
+    n += 1 if ALL else rng.randrange(8, 20)
 bad.say("")
 claim(n > 10 and not wrong, f"a write that fails, up to the {n}th: nothing is lost {wrong[:2] if wrong else ''}")
 done()

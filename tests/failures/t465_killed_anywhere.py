@@ -5,13 +5,12 @@ import os
 from pathlib import Path
 
 from badfs import BadFs
-from check import claim, done, skip
+from check import ALL, claim, done, skip
 from minisurvey import differences, make, run, write_keymap
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-LONG = bool(os.environ.get("LONG"))
 SHOTS = 4
 make(shots=SHOTS, tmax=0.2)
 write_keymap(SHOTS, dx=5)
@@ -27,7 +26,7 @@ def dones(output):
 
 # Once before step n of an undisturbed start, and then again before step m of the start that goes on.
 for title, second in (("killed once", False), ("killed, and its next run too", True)):
-    wrong, kills, n = [], 0, 1 if LONG else 2
+    wrong, kills, n = [], 0, 1 if ALL else 2
     while n < 5000:
         name = f"{'two' if second else 'one'}{n}.nc"
         hit.unlink(missing_ok=True)
@@ -47,7 +46,7 @@ for title, second in (("killed once", False), ("killed, and its next run too", T
         left = {p.name for p in Path(".").glob(name + "*")} - {name + end for end in ("", ".journal", ".log", ".par")}
         if left:
             wrong.append((n, left))
-        n += 1 if LONG else 9 if second else 4
+        n += 1 if ALL else 9 if second else 4
     claim(kills > 4 and not wrong, f"{title}: before step {n} at the latest, {kills} places; always the undisturbed file, each shot "
           f"written once {wrong[:2] if wrong else ''}")
 done()

@@ -8,7 +8,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from check import PATIENCE, claim, done, skip
+from check import ALL, PATIENCE, claim, done, skip
 from jobs import RECOVERY, Job, count, kick, line_with, ranks_here, wait_until
 from minisurvey import PROGRAM, differences, make, run
 
@@ -102,7 +102,7 @@ for rank, late in ((0, 0), (2, 0), (1, 1)):
 
 # --- killed at any moment of the first second, where the launcher lets the others live ---------------------------------------
 
-KILLS = 40 if os.environ.get("LONG") else 8
+KILLS = 40 if ALL else 8
 random.seed(5)
 run("par=job.par", "output=whole.nc")
 hung, stuck, wrong, killed, met, dead = 0, 0, [], 0, 0, 0

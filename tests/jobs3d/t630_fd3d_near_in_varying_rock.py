@@ -10,7 +10,7 @@ from mini3d import run, traces, write_deck
 SEED = given_seed()
 print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
-VP, VS, RHO, H, N = 3000.0, 1700.0, 2300.0, 20.0, 22          # even rock, spacing, cells of the model along each axis
+VP, VS, RHO, H, N = 3000.0, 1700.0, 2300.0, 20.0, 14          # even rock, spacing, cells of the model along each axis
 FMAX = VS / (9 * H)
 FPEAK = FMAX / 2.777
 KINDS = {"v": ("vx", "vy", "vz"), "s": ("sxx", "syy", "szz", "sxy", "sxz", "syz", "p"), "e": ("exx", "exy", "exz", "wx", "wz")}
@@ -31,8 +31,8 @@ def shot(h, half_length, **changes):
     n = round(N * H / h)
     write_deck(**{"layers": None, "vp": "vp.raw", "vs": "vs.raw", "rho": "rho.raw", "model_format": "raw32", "model_order": "xyz", "model_nx": n, "model_ny": n,
                   "model_nz": n, "model_dx": h, "model_dy": h, "model_dz": h, "model_x0": h / 2, "model_y0": h / 2, "model_z0": h / 2, "depth": None,
-                  "dx": h, "aperture": 400, "npml": round(6 * H / h), "half_length": half_length, "top": "pml", "dispersion": "warn", "fpeak": FPEAK,
-                  "fmax": FMAX, "tmax": 2.2 / FPEAK, "delay": 1.2 / FPEAK, "dt_out": 0.002, "components": ",".join(NAMES), "threads": 2, "overwrite": "y",
+                  "dx": h, "aperture": 400, "npml": round(4 * H / h), "half_length": half_length, "top": "pml", "dispersion": "warn", "fpeak": FPEAK,
+                  "fmax": FMAX, "tmax": 2 / FPEAK, "delay": 1.2 / FPEAK, "dt_out": 0.002, "components": ",".join(NAMES), "threads": 2, "overwrite": "y",
                   **changes})
     r = run("par=job.par")
     if r.returncode:

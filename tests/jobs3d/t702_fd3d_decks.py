@@ -2,15 +2,14 @@
 """The 3D decks that are shipped are sound; the basin's goes through model, program and figures, with attenuation, air and water."""
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from check import PATIENCE, claim, done
+from check import claim, done
 from mini3d import run, traces
+from toolrun import call
 
 ROOT = Path(os.environ["ROOT"])
 for name in ("loh1", "marine3d", "basin3d"):
@@ -19,7 +18,7 @@ for name in ("loh1", "marine3d", "basin3d"):
 
 
 def tool(*words):
-    return subprocess.run([sys.executable, str(ROOT / "tools" / words[0]), *words[1:]], capture_output=True, text=True, timeout=PATIENCE)
+    return call(ROOT / "tools" / words[0], *words[1:])
 
 
 r = tool("spl-model", "basin", "--spacing", "250", "-o", "basin.nc")

@@ -296,7 +296,7 @@ Path("rock.layers").write_text(f"0 {VP} {VS} {RHO}\n")
 
 def space(name, lines, components="vx,vy,vz", **more):
     Path(name + ".fault").write_text(lines)
-    write_deck(**{**dict(keymap="space.keymap", layers="rock.layers", dx=70, aperture=350, depth=1400, npml=8, half_length=4, top="pml", fmax=2.5,
+    write_deck(**{**dict(keymap="space.keymap", layers="rock.layers", dx=80, aperture=350, depth=1400, npml=8, half_length=4, top="pml", fmax=2.5,
                          fpeak=None, tmax=TMAX, dt_out=DT_OUT, source="fault", components=components, fault=name + ".fault"), **more})
     r = run("par=job.par", f"output={name}.nc")
     if r.returncode:
@@ -336,7 +336,7 @@ share = [float(v) for v in re.findall(r"([\d.]+) % of the moment of the fault is
 # until 6 s the rate of the first point falls from twice its samples to once: 1.5 of the 4 parts, of half of the moment
 claim(len(share) == 1 and abs(share[0] - 100 * (1 - 1.5 / 4) / 2) < 0.1, f"what the record does not hold: {share} %, must be 31.25 %")
 Path("never.fault").write_text(lines(0.1, [1], 6.5))
-write_deck(**{**dict(keymap="space.keymap", layers="rock.layers", dx=70, aperture=350, depth=1400, fmax=2.5, fpeak=None, tmax=TMAX, source="fault",
+write_deck(**{**dict(keymap="space.keymap", layers="rock.layers", dx=80, aperture=350, depth=1400, fmax=2.5, fpeak=None, tmax=TMAX, source="fault",
                      fault="never.fault", output="never.nc")})
 r = run("par=job.par")
 claim(r.returncode == 1 and "begins to slip at 6.5 s, after the record's end at 6 s" in r.stderr and not Path("never.nc").exists(),

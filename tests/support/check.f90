@@ -4,7 +4,7 @@ module check_m
   use error_m, only: error_t
   implicit none
   private
-  public :: Claim, ClaimFine, ClaimFails, GivenSeed, RandomBelow, Seed, Skip, Done
+  public :: Claim, ClaimFine, ClaimFails, Drawn, GivenSeed, RandomBelow, Seed, Skip, Done
 
   integer :: failed = 0
 
@@ -60,6 +60,16 @@ contains
     if (status /= 0) call system_clock(number)
     number = modulo(number, 1000000)
   end function GivenSeed
+
+  !> Those of `all` cases that this run tries: `few` in a ring, from the place that the seed says; all of them where DRAWS=all.
+  function Drawn(few, all, number) result(tried)
+    integer, intent(in) :: few, all, number
+    logical :: tried(all)
+    character(8) :: word
+    integer :: i
+    call get_environment_variable('DRAWS', word)
+    tried = [(modulo(i - number, all) < few .or. word == 'all', i=1, all)]
+  end function Drawn
 
   !> A random number of 0 .. n-1.
   integer function RandomBelow(n) result(i)

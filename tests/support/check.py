@@ -7,6 +7,8 @@ import sys
 # tests/run allows, so that the test itself can say what hangs.
 PATIENCE = 1500 if "debug" in os.environ.get("B", "") else 500
 
+ALL = os.environ.get("DRAWS") == "all"     # of cases that are alike, try every one
+
 _failed = 0
 
 
@@ -34,6 +36,12 @@ def claim_fails(action, words, sentence):
 def given_seed():
     """SEED of the environment, or a number drawn by chance: print it, so that a failure can be drawn again."""
     return int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
+
+
+def drawn(few, cases, seed):
+    """Those of the cases that this run tries: `few` in a ring, from the place that the seed says; all of them where DRAWS=all."""
+    cases = list(cases)
+    return cases if ALL else [c for i, c in enumerate(cases) if (i - seed) % len(cases) < few]
 
 
 def skip(why):

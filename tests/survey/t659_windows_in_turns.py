@@ -17,7 +17,7 @@ program = Path(os.environ["B"]) / "bin" / "SplFd3dmod"
 SEED = given_seed()
 luck = random.Random(SEED)
 spacing = round(luck.uniform(11.2, 11.9), 2)
-make_3d(1, tmax=0.06, dx=spacing, aperture=round(luck.uniform(260, 300), 1), npml=6)
+make_3d(1, tmax=0.1, fpeak=16, fmax=32, dx=spacing, aperture=round(luck.uniform(260, 300), 1), npml=6)
 
 
 def traces(name, ranks, *words):

@@ -2,14 +2,13 @@
 """Exported SEG-Y and SU hold the traces bit for bit and the geometry in the headers; what does not fit is refused."""
 import os
 import struct
-import subprocess
-import sys
 
 import numpy as np
 import segyio
 
 from check import claim, done, given_seed
 from synthetic import line_of_shots, make_gathers
+from toolrun import call
 
 from spltools.gathers import ibmfloat, segyheader
 from spltools.geometry import axis
@@ -20,7 +19,7 @@ F = segyio.TraceField
 
 
 def export(*words):
-    r = subprocess.run([sys.executable, TOOL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    r = call(TOOL, *words)
     return r.returncode, r.stdout.strip(), r.stderr.strip()
 
 

@@ -2,13 +2,13 @@
 """Figures show what the file holds where it belongs: time down, signed offsets, gaps as gaps, stated clips; faults are sentences."""
 import os
 import subprocess
-import sys
 
 import matplotlib.image
 import numpy as np
 
 from check import claim, claim_fails, done
 from synthetic import line_of_shots, make_gathers, marine_line, marine_model, ricker, snapshots
+from toolrun import call
 
 from spltools.earth.modelfile import raw_model
 from spltools.gathers.gathers import Gathers
@@ -19,7 +19,7 @@ TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
 
 
 def plot(*words):
-    r = subprocess.run([sys.executable, TOOL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    r = call(TOOL, *words)
     return r.returncode, r.stdout.strip(), r.stderr.strip()
 
 

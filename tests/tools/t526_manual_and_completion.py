@@ -7,21 +7,23 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from check import PATIENCE, claim, done, skip
+from toolrun import call
 
 ROOT, PROGRAMS = Path(os.environ['ROOT']), Path(os.environ['B']) / 'bin'
-PYTHON = os.environ.get('PYTHON', sys.executable)
 NAMES = sorted(p.name for p in PROGRAMS.glob('Spl*')) + sorted(p.name for p in (ROOT / 'tools').glob('spl-*'))
-env = {**os.environ, 'COLUMNS': '400', 'LC_ALL': 'C'}
+os.environ.update(COLUMNS='400', LC_ALL='C')
+env = {**os.environ}
 
 
 def said(name, *words):
-    command = [PROGRAMS / name] if name.startswith('Spl') else [PYTHON, ROOT / 'tools' / name]
-    ran = subprocess.run([*map(str, command), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, timeout=PATIENCE)
+    if name.startswith('Spl'):
+        ran = subprocess.run([PROGRAMS / name, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, timeout=PATIENCE)
+    else:
+        ran = call(ROOT / 'tools' / name, *words, together=True)
     claim(ran.returncode == 0, f'{name} {" ".join(words)}: exit status {ran.returncode}') if ran.returncode else None
     return ran.stdout
 
