@@ -70,6 +70,8 @@ contains
     class(elements3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
+    real(dp), parameter :: sound = 1500                 !< in water [m/s]
+    real(dp) :: strongest, deepest
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
     if (self%lossy_fluids /= '') call SchemeWarn(scheme, 'fluids do not attenuate: Q of block '//self%lossy_fluids//' in '// &
@@ -88,6 +90,12 @@ contains
     if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
       Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
       ' m: coordinates of a mesh are metres; are these kilometres?')
+    if (.not. allocated(self%elements%ocean)) return
+    strongest = max(scheme%fpeak, 0.1_dp*scheme%fmax)   ! spectra may be largest at 0 Hz
+    deepest = maxval(self%elements%ocean)/job%ocean_rho
+    if (deepest > 0.1_dp*sound/strongest) call SchemeWarn(scheme, 'the water of ocean_load is up to '//Str(deepest, 4)// &
+      ' m deep, more than a tenth of the wavelength of its sound at '//Str(strongest, 4)//' Hz, where the source is strongest, '// &
+      Str(sound/strongest, 4)//' m: its load is off by 15 % and more, and no waves travel in it; mesh the water in its place')
   end subroutine WarnOfMedia
 
   !> Fails on a band of Q that is none, and where all of the modulus of a point, or more, would relax. Warns of bands that do not

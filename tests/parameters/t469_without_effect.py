@@ -59,4 +59,8 @@ for program, files in FILES.items():
         claim(refused(text) == must, f"{program} with files of {', '.join(given)}: rules refused {refused(text)}, must be {must}")
 text = said("SplFd3dmod", "npml=0", "absorb=damped", "layer_differences=narrow", "fault_lon=3", "fault=a.srf")
 claim(refused(text) == ["absorb", "fault", "fault_lon", "layer_differences"], f"no layers that absorb, no fault: {refused(text)}")
+for program, words in (("SplFd3dmod", ["snapshot_step=3"]), ("SplSemmod", ["snapshot_dx=30", "ocean_rho=1100"])):
+    text = said(program, "pgv=y", "snapshot_planes=x300", "snapshot_fields=p", *words)
+    claim(refused(text) == ["ocean_rho"] * (program == "SplSemmod") + ["snapshot_fields", "snapshot_planes"],
+          f"{program}: maps alone take no planes and fields, an ocean that is not there no density: {refused(text)}")
 done()
