@@ -95,7 +95,8 @@ contains
     if (job%layers /= '') then
       call FlatLayersRead(job%layers, earth%layers, error)
       if (earth%layers%attenuates .and. job%qs_vs > 0) &
-        call Fail(error, 'qs_vs = '//Str(job%qs_vs)//' s/m has no effect: the table of layers '//job%layers//' tells Q: leave it out')
+        call Fail(error, 'qs_vs = '//Str(job%qs_vs)//' s/m has no effect: the table of layers '//job%layers// &
+                  ' tells Q: leave it out')
       if (allocated(error)) return
       if (job%qs_vs > 0) call LayersByRule(job, earth%layers)
       earth%attenuates = earth%layers%attenuates .and. job%attenuation

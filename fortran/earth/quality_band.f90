@@ -39,9 +39,9 @@ contains
                 Str(span(2))//'; change q_f1 or q_f2 (0: a fiftieth of q_f2, and fmax)')
     doubt = ''
     strongest = max(wavelet%fpeak, 0.1_dp*wavelet%fmax)     ! spectra may be largest at 0 Hz
-    if (strongest < 0.99_dp*band(1) .or. strongest > 1.01_dp*band(2)) doubt = 'Q is constant from '//those//', but waves are strongest at '// &
-      Str(strongest, 4)//' Hz, and attenuate less there than the model says, the farther from the band the less: give a '// &
-      'band around it, or leave q_f1 and q_f2 out'
+    if (strongest < 0.99_dp*band(1) .or. strongest > 1.01_dp*band(2)) &
+      doubt = 'Q is constant from '//those//', but waves are strongest at '//Str(strongest, 4)//' Hz, and attenuate less there '// &
+              'than the model says, the farther from the band the less: give a band around it, or leave q_f1 and q_f2 out'
   end subroutine QualityBandCheck
 
 end module quality_band_m

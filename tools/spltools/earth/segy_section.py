@@ -8,7 +8,8 @@ from spltools.geometry import segy_layout
 def warn_of_headers(path, layout, options):
     """Tells of feet beside metres that were given, and of delays, where some programs write the depth of the first sample."""
     if layout.feet and options.lengths == 'm' and options.dz is not None:
-        warn(f'{path}: lengths of the file are feet, and --dz {options.dz:g} is taken in metres: give --lengths ft if it is in feet')
+        warn(f'{path}: lengths of the file are feet, and --dz {options.dz:g} is taken in metres: give --lengths ft if it is'
+             ' in feet')
     delay = segy_layout.column(path, layout, 'delay', {'delay': (109, 2)})
     if delay.any() and options.z0 is None:
         warn(
@@ -33,7 +34,8 @@ def segy_axes(path, layout, notes):
     fields = dict(segy_layout.FIELDS, cx=(181, 4), cy=(185, 4))
     scalars = segy_layout.column(path, layout, 'scalco', fields)
     metre = segy_layout.FOOT if layout.feet else 1.0
-    places = {xy: segy_layout.scaled(segy_layout.column(path, layout, xy, fields), scalars) for xy in ('cx', 'cy', 'sx', 'sy', 'gx', 'gy')}
+    places = {xy: segy_layout.scaled(segy_layout.column(path, layout, xy, fields), scalars)
+              for xy in ('cx', 'cy', 'sx', 'sy', 'gx', 'gy')}
     largest = max(np.abs(v).max() for v in places.values())
     no_lengths, what = segy_layout.angles(segy_layout.column(path, layout, 'units', fields), largest)
     if no_lengths:

@@ -222,8 +222,8 @@ def headers(path, layout):
 
 
 def angles(units, largest):
-    """True where coordinates up to `largest` are no lengths by the codes of bytes 89-90, and what those say, '' if lengths. But some
-    files call lengths degrees."""
+    """True where coordinates up to `largest` are no lengths by the codes of bytes 89-90, and what those say, '' if lengths. But
+    some files call lengths degrees."""
     codes = sorted(set(units.tolist()) & set(ANGLES))
     if not codes:
         return False, ''

@@ -225,7 +225,8 @@ def _surface(file, options, lines):
         if face.upper() not in SIDES:
             warn(f"{file.path}: surface {options.get('NAME', '')}: '{line.strip()[:60]}' is left out, its face is none of S1..S6")
             continue
-        file.surfaces.setdefault(options.get('NAME', ''), []).append((int(what) if what.isdigit() else file.name(what), SIDES[face.upper()]))
+        part = int(what) if what.isdigit() else file.name(what), SIDES[face.upper()]
+        file.surfaces.setdefault(options.get('NAME', ''), []).append(part)
 
 
 def _section(file, options, lines):
