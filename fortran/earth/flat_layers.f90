@@ -100,7 +100,7 @@ contains
       call Fail(error, Here(file)//'vs = '//Str(v(3))//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                 Str(sqrt(0.75_dp)*v(2), 6)//' m/s')
     else if (attenuates .and. any(v(5:) < 1)) then
-      call Fail(error, Here(file)//'Qp = '//Str(v(5))//', Qs = '//Str(v(6))//', must be 1 or more')
+      call Fail(error, Here(file)//'Qp = '//Str(v(5))//', Qs = '//Str(v(6))//', must be 1 or more, 1e9 where nothing attenuates')
     end if
     if (allocated(error)) return
     q = 0

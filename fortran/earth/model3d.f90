@@ -94,8 +94,11 @@ contains
     earth%doubts = ''
     if (job%layers /= '') then
       call FlatLayersRead(job%layers, earth%layers, error)
+      if (earth%layers%attenuates .and. job%qs_vs > 0) &
+        call Fail(error, 'qs_vs = '//Str(job%qs_vs)//' s/m has no effect: the table of layers '//job%layers// &
+                  ' tells Q: leave it out')
       if (allocated(error)) return
-      if (.not. earth%layers%attenuates .and. job%qs_vs > 0) call LayersByRule(job, earth%layers)
+      if (job%qs_vs > 0) call LayersByRule(job, earth%layers)
       earth%attenuates = earth%layers%attenuates .and. job%attenuation
       earth%low = [-huge(1.0_dp), -huge(1.0_dp), earth%layers%top(1)]
       earth%high = huge(1.0_dp)

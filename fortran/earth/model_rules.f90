@@ -21,8 +21,15 @@ contains
     character(*), intent(in) :: order
     logical, intent(in) :: files
     type(table_t), intent(inout) :: t
-    call CheckRawModel(job, files, t)
-    call CheckModelChoice(job, order, t)
+    if (job%vp /= '') then
+      call CheckRawModel(job, files, t)
+      call CheckModelChoice(job, order, t)
+      call CheckRules(job, t)
+    else if (job%layers /= '' .or. job%materials /= '') then
+      call t%idle('model_nx,model_ny,model_nz,model_dx,model_dy,model_dz,model_x0,model_y0,model_z0,model_order,model_endian,'// &
+                  'model_format,model_at,vp_var,vs_var,rho_var,qp_var,qs_var,vp_unit,rho_unit,regrid', &
+                  'it is of volumes, of which there is no vp=FILE: leave it out')
+    end if
     if (.not. files) return
     call CheckConverted('vp', job%vp, t)
     call CheckConverted('rho', job%rho, t)
@@ -51,7 +58,7 @@ contains
     character(:), allocatable :: path, raw
     path = ''
     if (job%rho /= '' .and. index(ModelFormat(job, job%rho), 'raw') == 1) path = job%rho
-    if (job%vp /= '' .and. index(ModelFormat(job, job%vp), 'raw') == 1) path = job%vp
+    if (index(ModelFormat(job, job%vp), 'raw') == 1) path = job%vp
     if (path == '' .or. .not. t%sound('model_format')) return
     if (files) call FailFromC(path_input(CString(path)), told)
     if (files .and. (allocated(told) .or. IsConverted(path) .and. .not. t%given('model_format'))) return    ! that is told alone
@@ -75,7 +82,7 @@ contains
     type(job_t), intent(in) :: job
     character(*), intent(in) :: order           !< of model_order unless given
     type(table_t), intent(inout) :: t
-    if (t%given('model_format') .or. job%vp == '') return
+    if (t%given('model_format')) return
     if (ModelFormat(job, job%vp) /= 'netcdf') return
     if (job%rho /= '' .and. ModelFormat(job, job%rho) /= 'netcdf') return
     call Idle('model_nx', job%model_nx /= 0)
@@ -98,6 +105,16 @@ contains
       if (set) call t%blame(name, 'has no effect: the model is NetCDF, which states this itself; leave it out')
     end subroutine Idle
   end subroutine CheckModelChoice
+
+  !> Blames rules for what a file tells.
+  subroutine CheckRules(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    if (job%rho /= '') call t%idle('rho_rule,rho_value', 'rho tells the density: leave it out')
+    if (job%vs /= '') call t%idle('vp_vs', 'vs tells that velocity: leave it out')
+    if (job%qs /= '') call t%idle('qs_vs', 'qs tells Qs: leave it out')
+    if (job%qp /= '') call t%idle('qp_qs', 'qp tells Qp: leave it out')
+  end subroutine CheckRules
 
   !> SEG-Y and SU models are converted by a tool; taken for raw samples their headers would become rock.
   subroutine CheckConverted(name, path, t)

@@ -7,7 +7,7 @@ module elastic3d_m
   use elastic3d_trial_m, only: TrialFiles, TrialJob
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
-  use fd3d_check_m, only: Fd3dCheckShot, Fd3dCheckStrength
+  use fd3d_check_m, only: Fd3dCheckShot
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
@@ -26,7 +26,7 @@ module elastic3d_m
   use shallow_water_m, only: ShallowWater, ShallowWaterSay
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use source3d_m, only: source_fault
+  use source3d_m, only: source_fault, SourceStrength
   use soft_ground_m, only: SoftGroundWarn
   use stairs_m, only: FloorStairsWarn, SeabedWarn, StairsWarn
   use stress_contacts_m, only: beside_t, StressContacts, StressContactsSay
@@ -404,7 +404,7 @@ contains
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)
       end if
-      call Fd3dCheckStrength(scheme, error)
+      call SourceStrength(scheme%own%source, scheme%q, scheme%dt, scheme%dx*scheme%dy*scheme%dz, error)
     end select
   end subroutine warn
 

@@ -5,8 +5,8 @@ submodule(elastic3d_m) elastic3d_derive
   use finite_fault_m, only: FaultStart
   use model3d_window_m, only: Model3dGrid
   use partners_m, only: halo_auto, halo_host, halo_words
-  use quality_band_m, only: QualityBand
-  use scheme_m, only: SchemeDerive
+  use quality_band_m, only: QualityBand, QualityBandCheck
+  use scheme_m, only: SchemeDerive, SchemeWarn
   use soft_ground_m, only: WantsDamped
   use source3d_m, only: source_force, SourceDerive
   use fd3d_surface_m, only: surface_rows
@@ -31,6 +31,7 @@ contains
   end procedure OwnWavelet
 
   module procedure derive
+    character(:), allocatable :: doubt
     real(dp) :: d(3), vmax
     integer :: way
     select type (scheme)
@@ -50,6 +51,8 @@ contains
       if (job%memory_variables /= 'auto') scheme%own%memory = findloc(memory_words == job%memory_variables, .true., 1)
       call QualityBand(job, wavelet, scheme%own%q_band, scheme%own%q_ref)
       call Model3dGrid(job, self%earth, d, error)
+      doubt = ''
+      if (self%earth%attenuates) call QualityBandCheck(scheme%own%q_band, wavelet, doubt, error)
       vmax = Fastest(self, scheme, error)
       if (.not. allocated(error)) call SourceDerive(job, scheme%own%source, error)
       if (allocated(error)) return
@@ -59,6 +62,7 @@ contains
       scheme%own%wet = Wet(self%earth, surface_rows*merge(job%dz, d(3), job%dz > 0))
       scheme%rock_top = job%top == 'free' .and. .not. scheme%own%wet
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+      if (doubt /= '') call SchemeWarn(scheme, doubt)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
       scheme%damped = WantsDamped(job%absorb, scheme, self%earth)
     end select

@@ -129,7 +129,9 @@ contains
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
-    if (job%absorb == 'sponge' .or. job%sides == 'periodic') call t%idle('layer_differences', 'the sides have no layers of absorb=pml: leave it out')
+    if (t%sound('npml') .and. job%npml == 0) call t%idle('absorb', 'there are no layers that absorb: leave it out, or give npml too')
+    if (job%absorb == 'sponge' .or. job%sides == 'periodic' .or. job%npml == 0) &
+      call t%idle('layer_differences', 'the sides have no layers of absorb=pml: leave it out')
     if (job%layers /= '') call t%idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
   end subroutine CheckMedium
 

@@ -19,13 +19,13 @@ module fd3d_check_m
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes
   use subdomain_m, only: cuts_t
-  use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
+  use source3d_m, only: source_fault, source_moment, source_volume
   use parameter_table_m, only: SplitList
   use text_m, only: PlaceText, Str, ToReal
   use window_m, only: window_t, WindowCell
   implicit none
   private
-  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers
+  public :: Fd3dCheckShot, Fd3dCheckFilms, Fd3dFilmNumbers
 
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
   integer, parameter :: maps = 4                   !< of ground velocity three, and the ground where it has hills
@@ -231,23 +231,6 @@ contains
     call Fd3dCuts(grid, width, scheme%ranks, scheme%own%decomposition, .false., cuts, error)   ! on GPUs it fails for no other
     if (allocated(error)) error%message = 'shot record '//Str(shot%record)//': '//error%message
   end subroutine CheckCuts
-
-  !> Fails on a source whose increment of a step is no number of single precision, with room above and below.
-  subroutine Fd3dCheckStrength(scheme, error)
-    type(scheme3d_t), intent(in) :: scheme
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp), parameter :: least = 1e-30_dp, most = 1e30_dp
-    real(dp) :: strength, added
-    strength = maxval(abs([scheme%own%source%force, scheme%own%source%moment]))
-    if (scheme%own%source%fault%n > 0) strength = maxval(abs(scheme%own%source%fault%m))*maxval(abs(scheme%own%source%fault%rate))
-    if (scheme%own%source%kind == source_volume) return          ! its wavelet is checked
-    added = strength*scheme%dt/(scheme%dx*scheme%dy*scheme%dz)
-    if (scheme%own%source%fault%n == 0) added = added*maxval(abs(scheme%q))
-    if (added >= least .and. added <= most) return
-    call Fail(error, 'the source is too '//trim(merge('weak  ', 'strong', added < least))//' for single precision, '// &
-              SourceWords(scheme%own%source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
-              Str(most)//'; results are linear, so model another strength and scale them')
-  end subroutine Fd3dCheckStrength
 
   !> Planes of snapshots must lie in the window, and all pictures fit into one message.
   subroutine Fd3dCheckFilms(scheme, shot, window, error)

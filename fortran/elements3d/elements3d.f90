@@ -26,7 +26,7 @@ module elements3d_m
   use sem3d_m, only: sem3d_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use source3d_m, only: source3d_t, source_force, source_moment, source_volume
+  use source3d_m, only: source3d_t, source_force, source_moment, source_volume, SourceStrength
   use text_m, only: Str
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t
@@ -423,6 +423,10 @@ contains
     if (self%near_moment > 0) call SchemeWarn(scheme, Str(self%near_moment)//' receiver(s) are closer than '// &
       Str(self%near_reach)//' edges to a source of moment or volume in rock, the first of them '//self%nearest_moment// &
       ': there velocities are up to 3 % off'//Slopes()//'; use smaller elements there, or do not trust them')
+    select type (scheme)
+    type is (elements_scheme_t)
+      call SourceStrength(scheme%source, scheme%q, scheme%dt, scheme%dx*scheme%dy*scheme%dz, error)
+    end select
 
   contains
 

@@ -8,11 +8,11 @@ submodule(elements3d_m) elements3d_derive
   use elements_relax_m, only: ElementsUnrelax
   use mesh_ground_m, only: from_level
   use partners_m, only: halo_auto, halo_host, halo_words
-  use quality_band_m, only: QualityBand
+  use quality_band_m, only: QualityBand, QualityBandCheck
   use scheme_m, only: SchemeNew, SchemeTimes, SchemeWarn
   use source3d_m, only: SourceDerive
   use stress_relaxation_m, only: RelaxingMost
-  use zener_m, only: ZenerShares
+  use zener_m, only: ZenerModulus, ZenerShares
   implicit none
 
   real(dp), parameter :: least_ppw = 4.5_dp           !< points per shortest wavelength with which waves are right to about 1 %
@@ -48,7 +48,7 @@ contains
       scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) scheme%beside = RelaxingMost(SplitList(scheme%components), allocated(self%elements%tensor))
-      if (scheme%attenuates) call CheckQuality(self, scheme, error)
+      if (scheme%attenuates) call CheckQuality(self, wavelet, scheme, error)
       call WarnOfMedia(self, job, scheme)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
@@ -70,6 +70,8 @@ contains
     class(elements3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
+    real(dp), parameter :: sound = 1500                 !< in water [m/s]
+    real(dp) :: strongest, deepest
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
     if (self%lossy_fluids /= '') call SchemeWarn(scheme, 'fluids do not attenuate: Q of block '//self%lossy_fluids//' in '// &
@@ -88,15 +90,31 @@ contains
     if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
       Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
       ' m: coordinates of a mesh are metres; are these kilometres?')
+    if (.not. allocated(self%elements%ocean)) return
+    strongest = max(scheme%fpeak, 0.1_dp*scheme%fmax)   ! spectra may be largest at 0 Hz
+    deepest = maxval(self%elements%ocean)/job%ocean_rho
+    if (deepest > 0.1_dp*sound/strongest) call SchemeWarn(scheme, 'the water of ocean_load is up to '//Str(deepest, 4)// &
+      ' m deep, more than a tenth of the wavelength of its sound at '//Str(strongest, 4)//' Hz, where the source is strongest, '// &
+      Str(sound/strongest, 4)//' m: its load is off by 15 % and more, and no waves travel in it; mesh the water in its place')
   end subroutine WarnOfMedia
 
-  !> Fails where all of the modulus of a point, or more, would relax.
-  subroutine CheckQuality(self, scheme, error)
+  !> Fails on a band of Q that is none, and where all of the modulus of a point, or more, would relax. Warns of bands that do not
+  !> hold the wavelet, or are so wide that Q is not constant in them.
+  subroutine CheckQuality(self, wavelet, scheme, error)
     class(elements3d_t), intent(in) :: self
-    type(elements_scheme_t), intent(in) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
-    real(dp) :: relaxes
+    real(dp), parameter :: most_off = 0.06_dp      !< of Q
+    character(:), allocatable :: doubt
+    real(dp) :: relaxes, off
+    call QualityBandCheck(scheme%q_band, wavelet, doubt, error)
+    if (allocated(error)) return
+    if (doubt /= '') call SchemeWarn(scheme, doubt)
+    off = FarthestOff(scheme%q_band, 1/self%least_q)
+    if (off > most_off) call SchemeWarn(scheme, 'Q is constant from '//Str(scheme%q_band(1), 4)//' to '// &
+      Str(scheme%q_band(2), 4)//' Hz within '//Str(100*off, 2)//' %: a band of a factor of 50 holds it within 4 %; raise q_f1')
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
     if (scheme%relaxing < in_element .and. relaxes < most_relaxing .and. relaxes*most_gain >= most_relaxing) then
       call Fail(error, 'Q = '//Str(self%least_q, 4)// &
@@ -110,6 +128,19 @@ contains
                 'a narrower band q_f1 .. q_f2')
     end if
   end subroutine CheckQuality
+
+  !> The largest relative difference in a band between the loss of waves and the one asked for.
+  pure real(dp) function FarthestOff(band, loss) result(off)
+    real(dp), intent(in) :: band(2), loss
+    integer, parameter :: frequencies = 100
+    complex(dp) :: modulus
+    integer :: i
+    off = 0
+    do i = 0, frequencies
+      modulus = ZenerModulus(band, loss, band(1)*(band(2)/band(1))**(i/real(frequencies, dp)))
+      off = max(off, abs(aimag(modulus)/real(modulus)/loss - 1))
+    end do
+  end function FarthestOff
 
   !> Points per shortest wavelength: four intervals of an element along its longest edge.
   subroutine Resolution(self, job, scheme, error)

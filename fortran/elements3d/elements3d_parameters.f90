@@ -120,6 +120,7 @@ contains
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (t%sound('resident,variant') .and. job%resident == 'fields' .and. index('texture shared global', job%variant) > 0) &
       call t%blame('resident', 'needs variant=tuned: '//t%said('variant')//' keeps all of a mesh on the GPU')
+    if (job%ocean_load == '') call t%idle('ocean_rho', 'give ocean_load too')
     call LayersRules(job, t)
     call SourceRules(job, t)
     call PictureRules(job, 'top, surface, volume', 'vx, vy, vz, ux, uy, uz, p', t)

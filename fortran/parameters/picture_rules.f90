@@ -22,8 +22,11 @@ contains
     real(dp) :: place
     logical :: named, ok
     integer :: i
-    if (.not. (job%snapshot > 0 .or. t%given('snapshot') .or. job%pgv .or. t%given('pgv'))) &
-      call t%idle('snapshot_planes,snapshot_fields,snapshot_dx,snapshot_step', 'there are no pictures: give snapshot=SECONDS too')
+    if (.not. (job%snapshot > 0 .or. t%given('snapshot'))) then
+      call t%idle('snapshot_planes,snapshot_fields', 'there are no pictures: give snapshot=SECONDS too')
+      if (.not. (job%pgv .or. t%given('pgv'))) &
+        call t%idle('snapshot_dx,snapshot_step', 'there are no pictures: give snapshot=SECONDS or pgv=y too')
+    end if
     if (.not. (job%pgv .or. t%given('pgv'))) call t%idle('pgv_depth', 'there are no maps: give pgv=y too')
     allocate (list, source=SplitList(job%snapshot_planes))
     do i = 1, size(list)

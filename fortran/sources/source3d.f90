@@ -10,7 +10,7 @@ module source3d_m
   use text_m, only: Str
   implicit none
   private
-  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceWords
+  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceWords, SourceStrength
   public :: source_volume, source_force, source_moment, source_fault
 
   integer, parameter :: source_volume = 1, source_force = 2, source_moment = 3, source_fault = 4
@@ -85,6 +85,28 @@ contains
           Str(FaultEnd(source%fault), 5)//' s'
     end select
   end function SourceWords
+
+  !> Fails on a source of which a step of `dt` [s] adds no number of single precision to a cell of a `volume` [m3], with room above
+  !> and below. `q`: samples of its wavelet.
+  subroutine SourceStrength(source, q, dt, volume, error)
+    type(source3d_t), intent(in) :: source
+    real(sp), intent(in) :: q(:)
+    real(dp), intent(in) :: dt, volume
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: least = 1e-30_dp, most = 1e30_dp
+    real(dp) :: added
+    if (source%kind == source_volume) return          ! its wavelet is checked
+    if (source%kind == source_fault) then
+      added = maxval(abs(source%fault%m))*maxval(abs(source%fault%rate))
+    else
+      added = maxval(abs([source%force, source%moment]))*maxval(abs(q))
+    end if
+    added = added*dt/volume
+    if (added >= least .and. added <= most) return
+    call Fail(error, 'the source is too '//trim(merge('weak  ', 'strong', added < least))//' for single precision, '// &
+              SourceWords(source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
+              Str(most)//'; results are linear, so model another strength and scale them')
+  end subroutine SourceStrength
 
   !> All of it as numbers: how it goes to other ranks. The samples of a fault are source%fault%rate.
   pure function SourceNumbers(source) result(x)

@@ -60,7 +60,7 @@ contains
     if (job%source == 'fault' .and. job%fault == '') call t%blame('source', 'needs the fault: give fault=FILE')
     if (job%source == 'fault' .and. t%sound('fmax') .and. .not. job%fmax > 0) &
       call t%blame('source', 'has no wavelet to tell the band: give fmax, the highest frequency that must be right')
-    if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
+    if (job%source /= 'fault') call t%idle('fault,fault_lon,fault_lat', 'give source=fault too')
     if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
       call t%blame('source', 'needs a moment: give m0 [N m] or mw')
     if (.not. any(job%source == [character(9) :: 'explosion', 'dc'])) &

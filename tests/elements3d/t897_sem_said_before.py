@@ -164,6 +164,13 @@ refused("what is told of volumes, without them", "rho_value = 2000", "has no eff
 refused("planes of pictures that are not asked for", "snapshot_planes = surface", "give snapshot=SECONDS too", "pgv_depth = 30", "give pgv=y too",
         snapshot_planes="surface", pgv_depth=30)
 
+for strength in (1e-27, 1e-30):
+    refused(f"a force of {strength} N", "too weak for single precision", "model another strength", source="force", fz=strength)
+refused("a moment too weak", "too weak for single precision", source="moment", mxx=1e-30)
+near, far = within(10, 41), within(45, 400)            # [m]; a tenth of the wavelength of sound at the peak frequency is 42.9 m
+silent(f"an ocean of {near} m", "water of ocean_load", ocean_load=near)
+warned(f"one of {far} m", f"the water of ocean_load is up to {far:.4g} m deep, more than a tenth of the wavelength", ocean_load=f"{far}*exp(-(x-300)^2)")
+
 # --- free sides ------------------------------------------------------------------------------------------------------------
 
 ZERO = "traces vanish"

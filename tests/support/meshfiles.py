@@ -130,8 +130,9 @@ def write_msh22(path, mesh, binary):
         file.write((b'\n' if binary else b'') + b'$EndElements\n')
 
 
-def write_msh41(path, mesh, binary, ungrouped=False):
-    """`ungrouped`: a side in no physical group, too, as Gmsh writes it where all elements are to be saved."""
+def write_msh41(path, mesh, binary, ungrouped=False, group=lambda id_: [id_]):
+    """`ungrouped`: a side in no physical group, too, as Gmsh writes it where all elements are to be saved. `group`: physical groups of an
+    entity."""
     parts = gmsh_parts(mesh)
     if ungrouped:
         parts.insert(0, (2, 99, parts[0][2], mesh.faces('xmin', quad_nodes(mesh.per)) + 1))
@@ -146,7 +147,7 @@ def write_msh41(path, mesh, binary, ungrouped=False):
         file.write((np.array([1], 'i4').tobytes() + b'\n' if binary else b'') + b'$EndMeshFormat\n' + physical_names().encode())
         file.write(b'$Entities\n' + words('u8', 0, 0, len(parts) - len(BLOCKS), len(BLOCKS)) + end)
         for _, id_, *_ in parts:
-            groups = [] if id_ == 99 else [id_]
+            groups = [] if id_ == 99 else group(id_)
             file.write(words('i4', id_) + words('f8', *low, *high) + words('u8', len(groups)) + words('i4', *groups) + words('u8', 0) + end)
         file.write((b'\n' if binary else b'') + b'$EndEntities\n$Nodes\n' + words('u8', 1, len(mesh.nodes), 1, len(mesh.nodes)) + end)
         file.write(words('i4', 3, 1, 0) + words('u8', len(mesh.nodes)) + end + words('u8', *range(1, len(mesh.nodes) + 1)) + end)

@@ -62,6 +62,24 @@ for program, lossy in LOSES.items():
     tells(program, [], "Q of nothing at its defaults", fpeak=5, q_f1=0, q_f2=0, q_ref=0, memory_variables="auto" if lossy.get("layers") else "coarse")
     tells(program, [], "Q of something", fpeak=5, **Q, **lossy)
     tells(program, [], "Q left out", fpeak=5, **Q, **lossy, attenuation="n")
+    away, beside = "waves are strongest at 5 Hz", "the band must span a factor of 2 to 1000"
+    for band in ((0.004, 0.4), (7, 150)):
+        text = told(program, fpeak=5, q_f1=band[0], q_f2=band[1], **lossy)[1]
+        claim(away in text, f"{program}: Q constant from {band[0]} to {band[1]} Hz is told not to hold the wavelet: {text[-400:]}")
+        text = told(program, fpeak=5, q_f1=band[0], q_f2=band[1])[1]
+        claim(away not in text, f"{program}: not so where nothing attenuates")
+    for band in (Q, dict(fmax=5)):
+        claim("waves are strongest" not in told(program, fpeak=5, **band, **lossy)[1], f"{program}: nor of a band that holds it")
+    for band in (dict(q_f1=10), dict(q_f1=1e-3), dict(q_f2=0.9, q_f1=0.5)):
+        text = told(program, fpeak=5, **band, **lossy)[1]
+        claim(beside in text or "less than twice" in text, f"{program}: {band} is refused: {text[-200:]}")
+    wide = " %: a band of a factor of 50"
+    text = told(program, fpeak=5, q_f1=0.1, q_f2=90, **lossy)[1]
+    claim((wide in text) == (program == "SplSemmod"), f"{program}: a band of a factor of 900 is told of where few mechanisms cannot hold Q")
+    claim(wide not in told(program, fpeak=5, q_f1=0.2, q_f2=10, **lossy)[1], f"{program}: one of 50 is not")
+text = told("SplFd3dmod", fpeak=5, qs_vs=0.03, **LOSES["SplFd3dmod"])[1]
+claim("qs_vs = 0.03 s/m has no effect" in text, f"Q by rule beside layers that tell it is refused: {text[-200:]}")
+claim("Q from 45 on" in told("SplFd3dmod", fpeak=5, qs_vs=0.03)[1], "and gives that of layers that do not")
 Path("slip.fault").write_text("dc 0 0 300 30 60 90 1e15 0 0.05 4\n0 10 10 0\n")
 FAULT = dict(source="fault", fault="slip.fault", fmax=6)
 tells("SplFd3dmod", [], "a fault", **FAULT)

@@ -234,6 +234,9 @@ def test_faults():
         'two sources in a record',
         changed('f2.segy', (3, {F.SourceX: 1})),
     )
+    rows = changed('f0.segy', (3, {F.SourceDepth: 9}))
+    refused('record 11 has two source positions: sz = 6 m (trace 1) and 9 m (trace 4)', 'two depths of a source', rows)
+    fine('the same with --source-depth', rows, '--source-depth', 7)
     rows = headers()
     for row in rows:
         row[F.FieldRecord] = 0

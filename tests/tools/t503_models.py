@@ -131,6 +131,35 @@ def test_odd_sections():
         file.write(b'\0\5')
     said = fine('IBM floats called IEEE', 'segy', 'ibm.segy', *words, '-o', 'ibm.nc')
     claim('IBM floats that are called IEEE' in said, 'are suspected: ' + said.splitlines()[0])
+    with open(segy('ieee.segy', section(), 5), 'r+b') as file:
+        file.seek(3224)
+        file.write(b'\0\1')
+    refused('the format of samples (IBM or IEEE floats)', 'IEEE floats called IBM', 'segy', 'ieee.segy', *words)
+    for angle, name in ((2, 'seconds of arc'), (3, 'decimal degrees'), (4, 'degrees, minutes, seconds')):
+        with segyio.open(segy('angle.segy', section(), place=lambda i: (3600 * 3 + i, 3600 * 60), scalar=-10000 if angle == 3 else 1),
+                         'r+', ignore_geometry=True) as file:
+            for i in range(NX):
+                file.header[i].update({segyio.TraceField.CoordinateUnits: angle})
+        refused(f'are {name}', f'coordinates of code {angle}', 'segy', 'angle.segy', *words)
+        fine('the same with --dx', 'segy', 'angle.segy', *words, '--dx', 12.5, '--overwrite', '-o', 'angle.nc')
+        holds('angle.nc', 'vp', section(), 12.5, 5, 0, 0, 'm/s')
+    said = fine('a file in feet, --dz in metres', 'segy', segy('feet.segy', section(), feet=True), *words, '--overwrite', '-o', 'feet.nc')
+    claim('--dz 5 is taken in metres: give --lengths ft' in said, 'is told of')
+    said = fine('--dz in feet', 'segy', 'feet.segy', *words, '--lengths', 'ft', '--overwrite', '-o', 'feet.nc')
+    claim('taken in metres' not in said, 'is not')
+
+
+def test_whole_numbers():
+    """Sample formats of whole numbers, of revision 2 too: each sample is the same number."""
+    values = np.round(section())
+    plain = open(segy('plain.segy', values, 5), 'rb').read()
+    for code, kind in ((2, '>i4'), (3, '>i2'), (9, '>i8'), (10, '>u4'), (11, '>u2'), (12, '>u8')):
+        size = 240 + 4 * NZ
+        traces = [plain[at:at + 240] + values[:, i].astype(kind).tobytes() for i, at in enumerate(range(3600, 3600 + NX * size, size))]
+        with open('whole.segy', 'wb') as file:
+            file.write(plain[:3224] + bytes([0, code]) + plain[3226:3600] + b''.join(traces))
+        fine(f'sample format {code}', 'segy', 'whole.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', 5, '--overwrite', '-o', 'whole.nc')
+        holds('whole.nc', 'vp', values, 12.5, 5, 1000, 0, 'm/s')
 
 
 def swap(data, start, width, count):
@@ -446,6 +475,7 @@ def test_limits():
 
 test_segy()
 test_odd_sections()
+test_whole_numbers()
 test_limits()
 test_su()
 test_raw()

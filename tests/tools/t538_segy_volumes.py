@@ -96,9 +96,13 @@ for order, turn, more in (('inline', 0, {}), ('crossline', 90, {'number': (5, 1)
     node_of(holds('cube.nc', said, 'each value at its place', 0.05), 'cube.nc')
 
 path = cube('bare.segy', 'crossline', 0, places=False)
-tool.refused('does not say its spacing along x: give --dx', 'no coordinates', 'segy3d', path, *WORDS, '-o', 'bad.nc')
+tool.refused('does not say its spacing along x (coordinates in the trace headers are empty', 'no coordinates', 'segy3d', path, *WORDS, '-o', 'bad.nc')
 said = tool.fine('no coordinates, but spacings', 'segy3d', path, *WORDS, '--dx', 40, '--dy', 25, '--x0', 5000, '--y0', 7000, '-o', 'bare.nc')
 holds('bare.nc', '--azimuth none', 'x runs with crosslines', 0.01)
+with segyio.open(cube('angle.segy', 'any', 0), 'r+', ignore_geometry=True) as file:
+    for t in range(63):
+        file.header[t].update({89: 2})
+tool.refused('are seconds of arc (code 2 in bytes 89-90): not used', 'seconds of arc as metres', 'segy3d', 'angle.segy', *WORDS, '-o', 'bad.nc')
 
 for words, what, more in (('1 of the 7 x 9 traces of the volume are missing, the first at inline 103, crossline 504', 'a hole', {'leave': [(3, 2)]}),
                           ('9 of the 7 x 9 traces of the volume are missing, the first at inline 104, crossline 500', 'an inline',

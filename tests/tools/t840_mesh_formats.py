@@ -153,6 +153,17 @@ def test_ungrouped(mesh):
                     'elements in no group, without the module of Gmsh')
 
 
+def test_groups_of_entities(mesh):
+    """Surfaces that lie the other way round are in a group by its negative number. Entities in no group have none of the names."""
+    meshfiles.write_msh41('turned.msh', mesh, mesh.per == 27, group=lambda id_: [id_ if id_ in BLOCKS else -id_])
+    convert('turned.msh', 'turned.exo')
+    right(mesh, 'turned.exo', f'Gmsh 4.1 with groups of negative numbers, {mesh.per} nodes', BLOCKS, NAMES)
+    meshfiles.write_msh41('bare.msh', mesh, False, group=lambda id_: [])
+    said = convert('bare.msh', 'bare.exo')
+    claim('no element is in a physical group' in said and not any(name in said for name in BLOCKS.values()),
+          f'entities in no group have no names: {said.splitlines()[-1]}')
+
+
 def test_others(mesh):
     per = mesh.per
     for surfaces in ('elements', 'shells'):
@@ -217,6 +228,39 @@ def test_tomography(mesh):
           and table == ['block vp vs rho', '1 2800 1500 2300'], f'that is told, and its table has the others: {table}')
 
 
+def test_odd_numbers(mesh):
+    """Names of Abaqus without regard to capitals, hexahedra by other words in Exodus, blocks of equal numbers there, numbers of blocks as
+    floats in VTK, and those that Exodus cannot have."""
+    meshfiles.write_abaqus('mesh.inp', mesh)
+    with open('mesh.inp') as file:
+        text = file.read()
+    sections = ''.join(f'*Solid section, elset={name.swapcase()}\n' for name in BLOCKS.values())
+    with open('capitals.inp', 'w') as file:
+        file.write(text.replace('ELSET=_', 'ELSET=face').replace('\n_', '\nFACE') + sections)
+    convert('capitals.inp', 'odd.exo')
+    right(mesh, 'odd.exo', 'Abaqus with names in other capitals', BLOCKS, NAMES)
+    convert('mesh.inp', 'odd.exo')
+    with netCDF4.Dataset('odd.exo', 'r+') as file:
+        file['connect1'].elem_type, file['connect2'].elem_type = 'HEXAHEDRON8', 'hexa8'
+        file['eb_prop1'][:] = 7
+    said = convert('odd.exo', 'again.exo')
+    right(mesh, 'again.exo', 'Exodus with hexahedra by other words, blocks of equal numbers', BLOCKS, NAMES)
+    claim('eb_prop1 has 7 twice: taken as 1 .. 2' in said, f'which is told: {said.splitlines()[0]}')
+    meshfiles.write_vtk('mesh.vtk', mesh)
+    with open('mesh.vtk') as file:
+        head, _, numbers = file.read().partition('SCALARS CellEntityIds int 1\nLOOKUP_TABLE default\n')
+    with open('floats.vtk', 'w') as file:
+        file.write(f'{head}SCALARS material double 1\nLOOKUP_TABLE default\n' + numbers.replace('\n', '.0\n'))
+    convert('floats.vtk', 'odd.exo')
+    right(mesh, 'odd.exo', 'VTK with numbers of blocks as floats', PLAIN, NUMBERS)
+    with open('zero.vtk', 'w') as file:
+        file.write(f'{head}SCALARS material int 1\nLOOKUP_TABLE default\n'
+                   + ''.join(f'{ {1: -1, 2: 0}.get(int(n), n)}\n' for n in numbers.split()))
+    said = convert('zero.vtk', 'odd.exo')
+    claim(f'{sum(mesh.block == 2)} elements of number 0, or in no group, became block 1' in said and 'number -1 became 2' in said,
+          f'numbers of blocks that Exodus cannot have: {said.splitlines()[:2]}')
+
+
 def test_unit():
     convert('mesh.vtk', 'm.exo')
     convert('mesh.vtk', 'km.exo', '--unit', 'km')
@@ -255,4 +299,7 @@ for nodes in (8, 20, 27):
 test_orders(Bent(27))
 test_unit()
 test_ungrouped(Bent(27))
+test_odd_numbers(Bent(8))
+test_groups_of_entities(Bent(8))
+test_groups_of_entities(Bent(27))
 done()

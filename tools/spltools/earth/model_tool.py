@@ -162,7 +162,7 @@ def _segy(options):
         fail(f'{path} is a volume of inlines and crosslines: spl-model segy3d reads it')
     if options.dx is None and dx is None:
         fail(f'{path} does not say its trace spacing ({notes[-1]}): give --dx, that of the traces as they stand in the file')
-    segy_section.warn_of_delay(path, layout, options)
+    segy_section.warn_of_headers(path, layout, options)
     values = segy_section.samples(path, layout).T
     if falls and options.x0 is None:  # --x0 is the x of the first trace
         values = values[:, ::-1]

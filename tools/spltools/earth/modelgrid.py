@@ -90,7 +90,9 @@ def _fail_range(path, values, bad, name, si, low, high):
     dead = np.flatnonzero((values == 0).all(axis=0)) if values.ndim == 2 else ()
     if len(dead):
         where = f'{len(dead)} of {values.shape[1]} columns are all zero, the first of them column {dead[0] + 1}'
-    advice = 'fill them' if 0 < bad.mean() < 0.5 else f'check {named("--unit", "units=")}, the byte order and the shape'
+    advice = f'check {named("--unit", "units=")}, the byte order, the format of samples (IBM or IEEE floats) and the shape'
+    if 0 < bad.mean() < 0.5:
+        advice = 'fill them'
     zero = ' and not 0' if values.ndim == 3 else ''
     fail(f'{path}: {name} would be {values.min():g} .. {values.max():g}, outside {low:g} .. {high:g} {si}{zero} ({where}): '
          f'{advice}')

@@ -5,8 +5,11 @@ from spltools.cli import warn
 from spltools.geometry import segy_layout
 
 
-def warn_of_delay(path, layout, options):
-    """Some programs write the depth of the first sample where SEG-Y has a delay."""
+def warn_of_headers(path, layout, options):
+    """Tells of feet beside metres that were given, and of delays, where some programs write the depth of the first sample."""
+    if layout.feet and options.lengths == 'm' and options.dz is not None:
+        warn(f'{path}: lengths of the file are feet, and --dz {options.dz:g} is taken in metres: give --lengths ft if it is'
+             ' in feet')
     delay = segy_layout.column(path, layout, 'delay', {'delay': (109, 2)})
     if delay.any() and options.z0 is None:
         warn(
@@ -31,31 +34,36 @@ def segy_axes(path, layout, notes):
     fields = dict(segy_layout.FIELDS, cx=(181, 4), cy=(185, 4))
     scalars = segy_layout.column(path, layout, 'scalco', fields)
     metre = segy_layout.FOOT if layout.feet else 1.0
+    places = {xy: segy_layout.scaled(segy_layout.column(path, layout, xy, fields), scalars)
+              for xy in ('cx', 'cy', 'sx', 'sy', 'gx', 'gy')}
+    largest = max(np.abs(v).max() for v in places.values())
+    no_lengths, what = segy_layout.angles(segy_layout.column(path, layout, 'units', fields), largest)
+    if no_lengths:
+        notes.append(f'coordinates in the trace headers are {what}: not used')
+        return None, None, None, None, False
+    if what:
+        notes.append(f'coordinates are called {what}, but reach {largest:g}: taken as lengths')
     whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
     for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
-        e, n = (
-            segy_layout.scaled(segy_layout.column(path, layout, f, fields), scalars) * metre
-            for f in (x, y)
-        )
+        e, n = places[x] * metre, places[y] * metre
         steps = np.hypot(np.diff(e), np.diff(n))
         length, away = float(steps.sum()), np.hypot(e[-1] - e[0], n[-1] - n[0])
         step = float(away) / len(steps)
         if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
             if abs(away - length) <= 0.01 * length:
                 return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
-    notes.append(_irregular(path, layout, fields, whole))
+    notes.append(_irregular(places['cx'] * metre, places['cy'] * metre))
     return None, None, None, None, False
 
 
-def _irregular(path, layout, fields, unit):
-    """Why the coordinates of the traces, whole numbers of `unit` [m], are of no use."""
-    e, n = (segy_layout.column(path, layout, f, fields).astype(float) for f in ('cx', 'cy'))
+def _irregular(e, n):
+    """Why eastings and northings of the traces [m] are of no use."""
     if not np.ptp(e) and not np.ptp(n):
         return 'coordinates in the trace headers are empty or all the same: not used'
     along = (e - e[0]) * (e[-1] - e[0]) + (n - n[0]) * (n[-1] - n[0])
     if (np.diff(along) < 0).any():
         return 'by their CDP coordinates the traces go back and forth: sort them first'
-    steps = np.hypot(np.diff(e), np.diff(n)) * unit
+    steps = np.hypot(np.diff(e), np.diff(n))
     odd = int(np.abs(steps - np.median(steps)).argmax())
     return (f'by CDP coordinates the traces are not regular, {np.median(steps):g} m apart, but {steps[odd]:g} m from trace'
             f' {odd + 1} to {odd + 2}: bring them to a regular line, or fill the gap')
@@ -83,8 +91,7 @@ def samples(path, layout):
     stride = 240 + layout.ns * layout.sample
     mapped = np.memmap(path, dtype=np.uint8, mode='r', offset=layout.start, shape=(layout.traces, stride))
     raw = np.ascontiguousarray(mapped[:, 240:])
-    kind = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1'}[layout.code]
-    values = raw.view(layout.order + kind)
+    values = raw.view(layout.order + segy_layout.KINDS[layout.code])
     with np.errstate(over='ignore', invalid='ignore'):  # what float32 cannot hold becomes infinite, and is refused
         return _from_ibm(values) if layout.code == 1 else values.astype(np.float32)
 

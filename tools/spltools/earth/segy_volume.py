@@ -6,7 +6,7 @@ from spltools.cli import fail
 from spltools.earth import arrayfiles, segy_section
 from spltools.geometry import segy_layout
 
-FIELDS = {'inline': (189, 4), 'crossline': (193, 4), 'x': (181, 4), 'y': (185, 4), 'scalco': (71, 2)}
+FIELDS = {'inline': (189, 4), 'crossline': (193, 4), 'x': (181, 4), 'y': (185, 4), 'scalco': (71, 2), 'units': (89, 2)}
 SKEW = 1e-3         # cosine of the angle between inlines and crosslines, at most
 ROUNDED = 1.5       # steps of whole numbers in headers that a position may be off its grid, at most; and
 UNEVEN = 0.01       # of a spacing
@@ -60,9 +60,12 @@ def _volume(a):
     _check_complete(path, i * n_j + j, (n_i, n_j), lambda row, column: f'inline {inline + row * step_i}, crossline '
                     f'{crossline + column * step_j}')
     values = np.empty((n_i, n_j, layout.ns), np.float32)
-    segy_section.warn_of_delay(path, layout, a)
+    segy_section.warn_of_headers(path, layout, a)
     values[i, j] = segy_section.samples(path, layout)
     values, first, step = _laid(path, layout, fields, (i, j), values, notes)
+    unknown = [axis for axis in 'xy' if axis not in step and getattr(a, 'd' + axis) is None]
+    if unknown:
+        fail(f'{path} does not say its spacing along {unknown[0]} ({notes[-1]}): give --d{unknown[0]}')
     a.axes = 'yxz'
     return arrayfiles.finish(a, values, first, step, arrayfiles.LENGTHS[a.lengths], notes)
 
@@ -94,6 +97,13 @@ def _laid(path, layout, fields, index, values, notes):
     if not np.ptp(e) and not np.ptp(n):
         notes.append('coordinates in the trace headers are empty or all the same: x runs with crosslines, y with inlines')
         return values, {}, {}
+    largest = max(np.abs(e).max(), np.abs(n).max()) / metre
+    no_lengths, what = segy_layout.angles(segy_layout.column(path, layout, 'units', fields), largest)
+    if no_lengths:
+        notes.append(f'coordinates in the trace headers are {what}: not used; x runs with crosslines, y with inlines')
+        return values, {}, {}
+    if what:
+        notes.append(f'coordinates are called {what}, but reach {largest:g}: taken as lengths')
     whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())
     origin, along_i, along_j = _fitted(path, index, e, n, whole)
     feet = ' (feet converted)' if layout.feet else ''

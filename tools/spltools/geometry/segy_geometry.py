@@ -8,7 +8,7 @@ import numpy as np
 from spltools.cli import counted, fail
 from spltools.geometry.axis import best_azimuth
 from spltools.geometry.faults import Faults
-from spltools.geometry.segy_layout import FIELDS, FOOT, column, headers, is_su, scaled, segy_layout, su_layout
+from spltools.geometry.segy_layout import FIELDS, FOOT, angles, column, headers, is_su, scaled, segy_layout, su_layout
 from spltools.geometry.shots import Shot
 
 SKIPPED_KINDS = range(3, 10)  # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
@@ -127,18 +127,14 @@ def _place_by_offsets(xy, records, offset, notes):
 
 
 def _check_units(path, h, largest, options, notes):
-    """Degrees cannot be used as lengths; but some files call lengths degrees."""
-    units = sorted(set(h['units'].tolist()) & {2, 3, 4})
-    if not units or options.unit != 'auto':
+    """Degrees cannot be used as lengths."""
+    if options.unit != 'auto':
         return
-    limit = 1.3e6 if 2 in units else 360.0
-    name = {2: 'seconds of arc', 3: 'decimal degrees', 4: 'degrees, minutes, seconds'}[units[0]]
-    if units == [4] or largest <= limit:
-        fail(
-            f'{path}: coordinates are {name} (code {units[0]} in bytes 89-90), which must be projected to a'
-            ' map first; if they are lengths, say so with --unit m'
-        )
-    notes.append(f'coordinates are called {name} (code {units[0]}), but reach {largest:g}: taken as lengths')
+    no_lengths, what = angles(h['units'], largest)
+    if no_lengths:
+        fail(f'{path}: coordinates are {what}, which must be projected to a map first; if they are lengths, say so with --unit m')
+    if what:
+        notes.append(f'coordinates are called {what}, but reach {largest:g}: taken as lengths')
 
 
 def _signed(offset, options, notes):
@@ -256,7 +252,7 @@ def _check_shot(path, record, part, channel, place, numbers, faults):
             f'record {record} has channel {channel[a]} twice (traces {numbers[a]} and {numbers[b]}); if the'
             ' channel or record field is another one, give it with --byte or --record-field',
         )
-    for name in ('sx', 'sy'):
+    for name in ('sx', 'sy', 'sz'):
         values = place[name][part]
         if np.ptp(values) > 0.01:
             far = part[int(np.argmax(np.abs(values - values[0])))]
@@ -265,6 +261,6 @@ def _check_shot(path, record, part, channel, place, numbers, faults):
                 0,
                 f'record {record} has two source positions: {name} = {values[0]:g} m (trace'
                 f' {numbers[part[0]]}) and {place[name][far]:g} m (trace {numbers[far]}); another'
-                ' --record-field may tell its shots apart',
+                ' --record-field may tell its shots apart' + (', or give --source-depth' if name == 'sz' else ''),
             )
             return

@@ -12,7 +12,9 @@ import numpy as np
 from spltools.cli import check_input, fail
 
 FOOT = 0.3048
-BYTES = {1: 4, 2: 4, 3: 2, 5: 4, 6: 8, 8: 1}  # sample formats of SEG-Y that we know
+KINDS = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1', 9: 'i8', 10: 'u4', 11: 'u2', 12: 'u8', 16: 'u1'}  # 1: IBM floats
+BYTES = {code: int(kind[1]) for code, kind in KINDS.items()}  # of the sample formats of SEG-Y that we know
+ANGLES = {2: 'seconds of arc', 3: 'decimal degrees', 4: 'degrees, minutes, seconds'}  # what coordinates may be by bytes 89-90
 FIELDS = {  # name: (first byte, bytes)
     'record': (9, 4),
     'channel': (13, 4),
@@ -217,6 +219,16 @@ def headers(path, layout):
         fail(f'{path} became shorter while it was read')
     mapped = np.memmap(path, dtype=np.uint8, mode='r', offset=layout.start, shape=(layout.traces, stride))
     return mapped[:, :240]
+
+
+def angles(units, largest):
+    """True where coordinates up to `largest` are no lengths by the codes of bytes 89-90, and what those say, '' if lengths. But
+    some files call lengths degrees."""
+    codes = sorted(set(units.tolist()) & set(ANGLES))
+    if not codes:
+        return False, ''
+    limit = 1.3e6 if 2 in codes else 360.0
+    return codes == [4] or largest <= limit, f'{ANGLES[codes[0]]} (code {codes[0]} in bytes 89-90)'
 
 
 def scaled(values, scalars):

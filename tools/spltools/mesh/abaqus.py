@@ -19,6 +19,11 @@ class _File:
     def __init__(self, path, letters):
         self.path, self.letters, self.nodes, self.hexahedra, self.quads = path, letters, [], [], []
         self.sets, self.surfaces, self.sections, self.others = {}, {}, [], {}
+        self.spelt = {}
+
+    def name(self, word):
+        """Names differ by letters, not by capitals: as it was written first."""
+        return self.spelt.setdefault(word.upper(), word)
 
 
 def read(path):
@@ -171,7 +176,7 @@ def _node(file, options, lines):
 
 
 def _element(file, options, lines):
-    kind, name = options.get('TYPE', '').upper(), options.get('ELSET', '')
+    kind, name = options.get('TYPE', '').upper(), file.name(options.get('ELSET', ''))
     hexahedron, quadrilateral = HEXAHEDRON.match(kind), QUADRILATERAL.match(kind)
     if not (hexahedron or quadrilateral):
         if SOLID.match(kind):
@@ -193,7 +198,7 @@ def _whole(file, numbers):
 
 
 def _elset(file, options, lines):
-    name = options.get('ELSET', '')
+    name = file.name(options.get('ELSET', ''))
     members = file.sets.setdefault(name, [])
     if 'GENERATE' in options:
         for line in lines:
@@ -209,7 +214,7 @@ def _elset(file, options, lines):
     digits = [word for word in words if word.isdigit()]
     if digits:
         members.append(_whole(file, np.array(digits, float)))
-    members += [word for word in words if not word.isdigit()]
+    members += [file.name(word) for word in words if not word.isdigit()]
 
 
 def _surface(file, options, lines):
@@ -220,12 +225,13 @@ def _surface(file, options, lines):
         if face.upper() not in SIDES:
             warn(f"{file.path}: surface {options.get('NAME', '')}: '{line.strip()[:60]}' is left out, its face is none of S1..S6")
             continue
-        file.surfaces.setdefault(options.get('NAME', ''), []).append((int(what) if what.isdigit() else what, SIDES[face.upper()]))
+        part = int(what) if what.isdigit() else file.name(what), SIDES[face.upper()]
+        file.surfaces.setdefault(options.get('NAME', ''), []).append(part)
 
 
 def _section(file, options, lines):
     if options.get('ELSET'):
-        file.sections.append(options['ELSET'])
+        file.sections.append(file.name(options['ELSET']))
 
 
 ELSEWHERE = ('INCLUDE', 'NGEN', 'NFILL', 'NCOPY', 'NMAP', 'ELGEN', 'ELCOPY')

@@ -1,13 +1,15 @@
 """Exodus II, the field's NetCDF file of meshes (Schoof & Yarberry 1994, SAND92-2137): hexahedra of 8 and 27 nodes in blocks,
 side sets, with names."""
+import re
+
 import numpy as np
 
-from spltools.cli import fail, new_dataset
+from spltools.cli import fail, new_dataset, warn
 from spltools.mesh.mesh import Raw
 from spltools.netcdf import open_dataset
 
 NAME = 256              # letters of a name, with the zero at its end
-KINDS = {'HEX': 8, 'HEX8': 8, 'HEXAHEDRON': 8, 'HEX20': 20, 'HEX27': 27}
+KINDS = re.compile('HEX(A(HEDRON)?)?[0-9]*$')       # what programs call them; the nodes are counted
 LISTS_MAX = 100000      # blocks, side sets
 FOUR_GIB = 2**32 - 2**20
 
@@ -76,11 +78,11 @@ def read(path):
                 fail(f'{path}: {name} is {len(file.dimensions[name])}, at most {LISTS_MAX}; the file is damaged')
         raw = Raw(path, _nodes(file, path))
         blocks = len(file.dimensions['num_el_blk'])
-        for n, (id_, name) in enumerate(zip(_numbers(file, path, 'eb_prop1', blocks), _read_names(file, 'eb_names', blocks)), 1):
+        for n, (id_, name) in enumerate(zip(_different(file, path, 'eb_prop1', blocks), _read_names(file, 'eb_names', blocks)), 1):
             if f'connect{n}' in file.variables:         # blocks may be empty
                 _block(raw, file, path, n, int(id_), name)
         sets = len(file.dimensions['num_side_sets']) if 'num_side_sets' in file.dimensions else 0
-        for n, (id_, name) in enumerate(zip(_numbers(file, path, 'ss_prop1', sets), _read_names(file, 'ss_names', sets)), 1):
+        for n, (id_, name) in enumerate(zip(_different(file, path, 'ss_prop1', sets), _read_names(file, 'ss_names', sets)), 1):
             if f'elem_ss{n}' in file.variables:
                 sides = [_numbers(file, path, f'{what}_ss{n}') - 1 for what in ('elem', 'side')]
                 if len(sides[0]) != len(sides[1]):
@@ -106,7 +108,7 @@ def _nodes(file, path):
 def _block(raw, file, path, n, id_, name):
     variable = file.variables[f'connect{n}']
     kind = str(getattr(variable, 'elem_type', '')).strip('\0 ').upper()
-    if kind not in KINDS or variable.ndim != 2 or variable.shape[1] not in ({8, 20, 27} if kind.startswith('HEX') else ()):
+    if not KINDS.match(kind) or variable.ndim != 2 or variable.shape[1] not in (8, 20, 27):
         raw.others[f'{kind or "of a kind that is not told"} (block {name or id_})'] += len(variable) if variable.ndim else 1
         return
     raw.add_elements(_integers(path, variable) - 1, id_)
@@ -133,6 +135,15 @@ def _numbers(file, path, name, n=None):
     if n is not None and len(values) != n:
         fail(f'{path}: {name} has {len(values)} numbers, must have {n}')
     return values
+
+
+def _different(file, path, name, n):
+    """Numbers of blocks or side sets, which would be one where they are equal: then 1, 2, ... n."""
+    values = _numbers(file, path, name, n)
+    if len(np.unique(values)) == n:
+        return values
+    warn(f'{path}: {name} has {values[np.argsort(values)][1:][np.diff(np.sort(values)) == 0][0]} twice: taken as 1 .. {n}')
+    return np.arange(1, n + 1)
 
 
 def _read_names(file, variable, n):

@@ -111,21 +111,27 @@ def _bounded(path):
 
 def _tag_groups(path, mesh, blocks):
     """Groups by a number of each cell, with the names and memberships that Gmsh gives."""
-    integers = {name: values for name, values in mesh.cell_data.items() if all(np.asarray(v).dtype.kind in 'iu' for v in values)}
+    integers = {name: values for name, values in mesh.cell_data.items()
+                if all(np.asarray(v).dtype.kind in 'iu' or name in TAGS and np.array_equal(v, np.rint(v)) for v in values)}
     if blocks is not None and blocks not in mesh.cell_data:
         fail(f"{path} has no variable '{blocks}' of cells; it has {', '.join(mesh.cell_data) or 'none'}")
     tag = blocks or next((name for name in TAGS if name in integers), None)
     if tag is None and len(integers) == 1:
         tag = next(iter(integers))
     names, sets = {}, {}
+    of_entities = tag == 'gmsh:geometrical'     # physical groups, which have the names, are other numbers
+    if of_entities:
+        warn(f'{path}: no element is in a physical group; blocks and side sets have the numbers of entities, and no names')
     for name, value in mesh.field_data.items():
-        if np.asarray(value).shape == (2,):
+        if np.asarray(value).shape == (2,) and not of_entities:
             id_, dimension = (int(v) for v in value)
             names[dimension, id_] = name
             sets[dimension, id_] = mesh.cell_sets.get(name)
 
     def groups(k, dimension):
         of = np.zeros(len(mesh.cells[k].data)) if tag is None else np.asarray(mesh.cell_data[tag][k])
+        if tag == 'gmsh:physical':
+            of = np.abs(of)                     # the sign tells how an entity lies
         if not np.array_equal(of, np.rint(of)):
             fail(f"{path}: the variable '{tag}' of cells is no whole number everywhere; give --blocks another one")
         found = collections.OrderedDict((int(one), np.flatnonzero(of == one)) for one in np.unique(of) if one != 0)

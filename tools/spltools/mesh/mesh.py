@@ -4,7 +4,7 @@ import collections
 
 import numpy as np
 
-from spltools.cli import fail, say, warn
+from spltools.cli import counted, fail, say, warn
 from spltools.mesh import hexahedron
 
 Block = collections.namedtuple('Block', 'id name')
@@ -96,10 +96,16 @@ def build(raw, tell=True, tidy=True):
         elements[turned] = elements[turned][:, hexahedron.MIRROR[elements.shape[1]]]
         if turned.any():
             note(f'turned: {turned.sum()} of {len(elements)} elements were numbered upside down (left-handed)')
-    block = np.where(block == 0, _free(raw.blocks), block)          # those in no group
+    free = _free(raw.blocks)
+    if (block == 0).any() and block.any():
+        note(f'blocks: {counted((block == 0).sum(), "element")} of number 0, or in no group, became block {free}')
+    block = np.where(block == 0, free, block)
     ids, block = np.unique(block, return_inverse=True)
     order = np.argsort(block, kind='stable')
     blocks = _distinct([Block(int(i), raw.blocks.get(int(i), '')) for i in ids])
+    changed = [f'{i} became {one.id}' for i, one in zip(ids, blocks) if i != one.id]
+    if changed:
+        note('blocks: number ' + ', '.join(changed[:10]) + (' ...' if len(changed) > 10 else ''))
     mesh = Mesh(nodes, elements[order], block[order], blocks, [])
     mesh.side_sets = _side_sets(raw, mesh, order, turned)
     if tidy:
