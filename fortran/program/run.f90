@@ -211,9 +211,9 @@ contains
       name = trim(variant(findloc(other, .true., 1)))
       alike = other .and. variant == name
       call LogWarn('done with variant '//name//' by earlier runs: '//Counted(count(alike), 'shot', 'shots')//' ('// &
-                   Ranges(pack(store%fio%record, alike), 100)//'); the '//Str(count(.not. store%done))//' left are modelled with '// &
-                   names//', and agree with what '//name//' makes of them to 1e-5, not bit for bit; the variable variant in the '// &
-                   'output tells each, overwrite=y models all anew')
+                   Ranges(pack(store%fio%record, alike), 100)//'); the '//Str(count(.not. store%done))// &
+                   ' left are modelled with '//names//', and agree with what '//name//' makes of them to 1e-5, not bit for '// &
+                   'bit; the variable variant in the output tells each, overwrite=y models all anew')
       other = other .and. .not. alike
     end do
   end subroutine WarnOfVariants

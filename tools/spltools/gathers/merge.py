@@ -86,8 +86,8 @@ def join(path, inputs):
     maps = {one.file.attributes.get('navigation_hash') for one in inputs}
     if len(maps) > 1:
         output.attributes['navigation_hash'] = output.attributes['keymap_hash']
-    output.tell(f'merged from {len(inputs)} files, by ' + ', '.join(sorted({str(i.file.attributes.get("source")) for i in inputs})) +
-                ', variants ' + ', '.join(variants(output)))
+    programs = sorted({str(i.file.attributes.get('source')) for i in inputs})
+    output.tell(f'merged from {len(inputs)} files, by {", ".join(programs)}, variants {", ".join(variants(output))}')
     return output
 
 
