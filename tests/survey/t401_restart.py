@@ -126,6 +126,14 @@ claim(r.returncode == 0, "another wavelet, another output")
 r = run("par=job.par", "output=ormsby.nc", "wavelet=ormsby", env={"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"})
 claim(r.returncode == 0 and "shots to do: 0" in r.stdout + r.stderr, f"a processor without FMA goes on with it {r.stderr.strip()[-200:]}")
 
+# Killed between the first line of its journal and its output, a run has begun nothing that another job could spoil.
+lines = open("whole.nc.journal", "rb").read().splitlines(True)
+for n in 1, 2:
+    open(f"begun{n}.nc.journal", "wb").write(b"".join(lines[:n]))
+    r = run("par=job.par", f"output=begun{n}.nc", "fpeak=13", f"deadline={0.001 if n == 1 else 0}")
+    claim(r.returncode == (3 if n == 1 else 1) and ("other here: parameters" in r.stderr) == (n == 2),
+          f"a journal of {n} lines without its output, and another wavelet: exit status {r.returncode} {r.stderr.strip()[-120:] if n == 2 else ''}")
+
 # Files that the user has are not lost.
 before = open("soft.nc", "rb").read()
 r = run("par=job.par", "output=soft.nc", "fpeak=13")
