@@ -4,7 +4,7 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, Counted, PlaceText, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -167,6 +167,30 @@ contains
       s = s//trim(names(i))
     end do
   end function Join
+
+  !> '1-4, 7' of whole numbers in rising order; after so many characters, `most`, '...' stands for the others.
+  pure function Ranges(n, most) result(text)
+    integer, intent(in) :: n(:)
+    integer, intent(in), optional :: most
+    character(:), allocatable :: text
+    integer :: i, from
+    text = ''
+    from = 1
+    do i = 1, size(n)
+      if (i < size(n)) then
+        if (n(i + 1) == n(i) .or. n(i + 1) == n(i) + 1) cycle
+      end if
+      if (text /= '') text = text//', '
+      text = text//Str(n(from))
+      if (n(i) > n(from)) text = text//'-'//Str(n(i))
+      from = i + 1
+      if (.not. present(most) .or. i == size(n)) cycle
+      if (len(text) > most) then
+        text = text//', ...'
+        return
+      end if
+    end do
+  end function Ranges
 
   !> The name of `names` nearest to `word` by edit distance; '' if none is near.
   pure function NearestName(word, names) result(nearest)

@@ -18,10 +18,10 @@
 module fio_m
   use fiocreate_m, only: FioBytes, FioCreate
   use fiofile_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioOpen
-  use fioget_m, only: FioChecksums, FioGet, FioStatus, FioVerify, FioVerifyMany
+  use fioget_m, only: FioChecksums, FioGet, FioStatus, FioVariants, FioVerify, FioVerifyMany
   use fioput_m, only: FioMark, FioPut, FioSync
   implicit none
   private
   public :: fio_t, FioCreate, FioOpen, FioPut, FioSync, FioGet, FioVerify, FioVerifyMany, FioMark, FioStatus, FioChecksums
-  public :: FioClose, FioBytes, fio_todo, fio_done, fio_parked
+  public :: FioVariants, FioClose, FioBytes, fio_todo, fio_done, fio_parked
 end module fio_m

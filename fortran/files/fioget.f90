@@ -12,7 +12,7 @@ module fioget_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioVerify, FioVerifyMany, FioGet, FioShot, FioLines, FioStatus, FioChecksums, FioRuns, SumSlot
+  public :: FioVerify, FioVerifyMany, FioGet, FioShot, FioLines, FioStatus, FioChecksums, FioRuns, FioVariants, SumSlot
 
 contains
 
@@ -222,6 +222,27 @@ contains
       names(i) = GetWords(fio, 'line_name', i, error)
     end do
   end subroutine FioLines
+
+  !> The variants that computed the shots, by name, (slots); '' where there is no name.
+  subroutine FioVariants(fio, variant, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(out) :: variant(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: block = 1000
+    character(*), parameter :: letters = 'abcdefghijklmnopqrstuvwxyz_0123456789 '//c_null_char
+    character(words) :: text(block)
+    integer :: first, n, i
+    variant = ''
+    do first = 1, size(variant), block
+      if (allocated(error)) return
+      n = min(block, size(variant) - first + 1)
+      call FailFromC(fio_get_text(fio%handle, CString('variant'), [first - 1_i8, 0_i8], [int(n, i8), int(words, i8)], text), error)
+      do i = 1, n
+        if (allocated(error) .or. verify(text(i), letters) > 0) cycle
+        variant(first + i - 1) = text(i)(:index(text(i)//c_null_char, c_null_char) - 1)
+      end do
+    end do
+  end subroutine FioVariants
 
   !> Reads a gather, verified. Positions are those used.
   subroutine FioGet(fio, slot, gather, error)

@@ -1,10 +1,11 @@
 !> Notes of the journal on a run, beside its times: with `start` who runs it, and where; with `stop` how it ended, and why.
 !>
-!>     start   program=SplFd2dmod ranks=9 nodes=2 group=4 launch=0f3a slurm=4711 folder=/data/my line
+!>     start   program=SplFd2dmod ranks=9 nodes=2 group=4 variant=tuned,cpu launch=0f3a slurm=4711 folder=/data/my line
 !>     stop    exit=3 cause=signal signal 10 (SIGUSR1)
 !>
-!> group: ranks that model a shot together, if not 1; launch: the word in SPL_LAUNCH, by which run-until-done knows its own; slurm:
-!> the job. These, and the folder, may be missing, and journals of older programs have no such notes.
+!> group: ranks that model a shot together, if not 1; variant: of the kernels, on GPUs and on cores; launch: the word in SPL_LAUNCH,
+!> by which run-until-done knows its own; slurm: the job. These, and the folder, may be missing, and journals of older programs have
+!> no such notes.
 module runnote_m
   use host_c, only: host_folder, host_program
   use iso_c_binding, only: c_char
@@ -39,12 +40,13 @@ module runnote_m
 contains
 
   !> The note of a run of this process that begins now.
-  function BegunNote(program, ranks, nodes, group) result(note)
-    character(*), intent(in) :: program
+  function BegunNote(program, ranks, nodes, group, variant) result(note)
+    character(*), intent(in) :: program, variant
     integer, intent(in) :: ranks, nodes, group
     character(:), allocatable :: note, folder
     note = 'program='//program//' ranks='//Str(ranks)//' nodes='//Str(nodes)
     if (group > 1) note = note//' group='//Str(group)
+    note = note//' variant='//variant
     note = note//Named(' launch=', Environment('SPL_LAUNCH'))
     if (Environment('SLURM_HET_JOB_ID') /= '') then
       note = note//Named(' slurm=', Environment('SLURM_HET_JOB_ID'))

@@ -58,6 +58,18 @@ contains
       "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
   end subroutine RefuseEmpty
 
+  !> True where a run was ended between the first line of its journal and its output: whatever its job was, nothing stands there.
+  logical function NothingBegun(path, log)
+    character(*), intent(in) :: path, log
+    type(error_t), allocatable :: error
+    character(:), allocatable :: text
+    NothingBegun = .not. FileExists(path)
+    if (.not. NothingBegun) return
+    call FileText(log, text, error)
+    NothingBegun = .not. allocated(error)
+    if (NothingBegun) NothingBegun = index(text, new_line('a')) == len(text)
+  end function NothingBegun
+
   !> Opens the journal first, then the output, or makes it.
   subroutine OpenBoth(store, path, log, header, overwrite, begun, made, error)
     type(store_t), intent(inout) :: store
@@ -68,10 +80,13 @@ contains
     logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: note
+    logical :: anew
     note = ''
     if (present(begun)) note = begun
     made = .false.
-    call JournalOpen(store%journal, log, header%fingerprint, header%record, overwrite, error)
+    anew = NothingBegun(path, log)
+    anew = anew .or. overwrite
+    call JournalOpen(store%journal, log, header%fingerprint, header%record, anew, error)
     call TellChanges(store, path, header, error)
     if (allocated(error)) return
     if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots

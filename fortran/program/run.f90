@@ -7,6 +7,7 @@ module run_m
   use scheduler_m, only: FOREVER
   use deadline_m, only: DeadlineFind
   use files_m, only: FileExists, FileSpace
+  use fio_m, only: FioVariants
   use host_c, only: host_seconds, host_signals_end
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
@@ -14,6 +15,7 @@ module run_m
   use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_finish_m, only: MasterFinish, MasterNote, MasterEndJob, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
+  use nametable_m, only: name_length
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use protocol_m, only: Barrier, BroadcastInteger, link_t
@@ -27,7 +29,7 @@ module run_m
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
   use gather_header_m, only: gather_header_t
   use group_size_m, only: GroupAdvise, GroupSize
-  use text_m, only: Str
+  use text_m, only: Counted, Ranges, Str
   use solver_m, only: solver_t
   use master_heartbeat_m, only: job_end_t, HeartbeatWait
   use worker_type_m, only: worker_options_t, WorkerDecline
@@ -108,7 +110,8 @@ contains
     if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
     call host_signals_end(0)                  ! from here on the master sees to them: there are files to be closed
     if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                               BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks), &
+                                               BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks, &
+                                                         VariantsOf(role, survey)), &
                                                survey%keymap)
     if (allocated(error)) then
       call LogError(error%message)
@@ -122,6 +125,7 @@ contains
       call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
       call LogLines('disk     '//DiskText(disk, job%output, physics%pictures), .false.)
       if (warning /= '') call LogWarn(warning)
+      call WarnOfVariants(VariantsOf(role, survey), store)
       call WarnOfSnapshots(survey, store, job%output)
       call WarnOfDisk(survey, store, job%output)
       deadline = DeadlineFind(job%deadline, start)
@@ -173,6 +177,46 @@ contains
     if (FileExists(StoreStopPath(output))) call Fail(error, "there is a stop file, '"//StoreStopPath(output)// &
       "', so no shot would be dealt: remove it and run again")
   end subroutine RefuseStopFile
+
+  !> The variants by which this run models shots, joined by commas.
+  function VariantsOf(role, survey) result(names)
+    type(role_t), intent(in) :: role
+    type(survey_t), intent(in) :: survey
+    character(:), allocatable :: names
+    class(solver_t), allocatable :: solver
+    call survey%physics%solver(solver)
+    names = solver%choose(survey%scheme%variant, any(role%gpus))
+    if (any(role%gpus) .and. .not. all(role%gpus)) names = names//','//solver%choose(survey%scheme%variant, .false.)
+  end function VariantsOf
+
+  !> Shots done by variants that this run does not have stay as they are: a warning names them, for the others come out otherwise
+  !> in their last digits. `names`: the variants of this run.
+  subroutine WarnOfVariants(names, store)
+    character(*), intent(in) :: names
+    type(store_t), intent(in) :: store
+    character(name_length), allocatable :: variant(:)
+    logical, allocatable :: other(:), alike(:)
+    type(error_t), allocatable :: error
+    character(:), allocatable :: name
+    integer :: i
+    if (all(store%done) .or. .not. any(store%done)) return
+    allocate (variant(size(store%done)))
+    call FioVariants(store%fio, variant, error)
+    if (allocated(error)) return                           ! the slots are read and compared later, and the fault is told
+    other = store%done .and. variant /= ''
+    do i = 1, size(other)
+      if (other(i)) other(i) = index(','//names//',', ','//trim(variant(i))//',') == 0
+    end do
+    do while (any(other))
+      name = trim(variant(findloc(other, .true., 1)))
+      alike = other .and. variant == name
+      call LogWarn('done with variant '//name//' by earlier runs: '//Counted(count(alike), 'shot', 'shots')//' ('// &
+                   Ranges(pack(store%fio%record, alike), 100)//'); the '//Str(count(.not. store%done))// &
+                   ' left are modelled with '//names//', and agree with what '//name//' makes of them to 1e-5, not bit for '// &
+                   'bit; the variable variant in the output tells each, overwrite=y models all anew')
+      other = other .and. .not. alike
+    end do
+  end subroutine WarnOfVariants
 
   !> Shots that are done are not modelled again for the sake of snapshots: a warning says so where they are asked for later.
   subroutine WarnOfSnapshots(survey, store, output)

@@ -1,7 +1,7 @@
 !> The map of a job in words: which ranks of which host compute on what.
 module rank_map_m
   use grouping_m, only: grouping_t
-  use text_m, only: Str
+  use text_m, only: Ranges, Str
   implicit none
   private
   public :: rank_info_t, RankMap, RankWarnings, RanksIdle, RanksSpared
@@ -152,23 +152,5 @@ contains
     if (n > 0) text = Who(groups%spared, .true.)//': no GPU, though there is one for each; ranks of a group compute all on '// &
                       'GPUs or all on CPU cores, and groups of '//Str(groups%ranks)//' on one machine leave '//Str(n)//' over'
   end function RanksSpared
-
-  !> '1-4, 7' of whole numbers in rising order.
-  pure function Ranges(n) result(text)
-    integer, intent(in) :: n(:)
-    character(:), allocatable :: text
-    integer :: i, from
-    text = ''
-    from = 1
-    do i = 1, size(n)
-      if (i < size(n)) then
-        if (n(i + 1) == n(i) .or. n(i + 1) == n(i) + 1) cycle
-      end if
-      if (text /= '') text = text//', '
-      text = text//Str(n(from))
-      if (n(i) > n(from)) text = text//'-'//Str(n(i))
-      from = i + 1
-    end do
-  end function Ranges
 
 end module rank_map_m

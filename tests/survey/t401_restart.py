@@ -7,6 +7,9 @@ import signal
 import subprocess
 import time
 
+import numpy as np
+from netCDF4 import Dataset
+
 from check import PATIENCE, claim, done
 from minisurvey import command, differences, make, run, statuses, write_keymap
 
@@ -24,9 +27,9 @@ def finished(path):
         return 0
 
 
-def stop_after(n, ranks, how, output):
+def stop_after(n, ranks, how, output, *words):
     """Starts the job, waits for n shots in the journal, stops it as `how` says; its exit status."""
-    p = subprocess.Popen(command("par=job.par", f"output={output}", ranks=ranks), stdin=subprocess.DEVNULL,
+    p = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks), stdin=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
     limit = time.time() + PATIENCE
     journal = output + ".journal"
@@ -63,6 +66,12 @@ def kill(p):
         time.sleep(0.01)
 
 
+def numbers(text):
+    """Those of '101-103, 107'."""
+    ends = [part.split("-") for part in text.split(", ")]
+    return [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
+
+
 def stop_file(p):
     open("soft.nc.stop", "w").close()
 
@@ -84,6 +93,23 @@ claim(status == 3, f"SIGTERM: exit status {status}, must be 3; {finished('soft.n
 r = run("par=job.par", "output=soft.nc")
 claim(r.returncode == 0 and differences("whole.nc", "soft.nc") == [], "run again: the undisturbed file")
 
+# Another variant than the one an output was begun with: what each has done is told, and noted.
+stop_after(3, 1, kill, "mixed.nc", "variant=fortran")
+before = finished("mixed.nc")
+again = run("par=job.par", "output=mixed.nc", "variant=fortran", "deadline=0.001")
+r = run("par=job.par", "output=mixed.nc", "variant=cpu")
+told = re.search(r"warning: done with variant fortran by earlier runs: (\d+) shots \(([-0-9, ]+)\); the (\d+) left are modelled with cpu", r.stderr)
+with Dataset("mixed.nc") as ds, Dataset("whole.nc") as whole:
+    by = np.array([b"".join(v).decode().rstrip("\0") for v in ds["variant"][...].filled(b"")])
+    off = float(np.max(np.abs(ds["pressure"][...] - whole["pressure"][...]))/np.max(np.abs(whole["pressure"][...])))
+records = [100 + i + 1 for i in np.flatnonzero(by == "fortran")]
+claim(r.returncode == 0 and told and numbers(told[2]) == records and int(told[3]) == SHOTS - len(records) == np.sum(by == "cpu") and off < 1e-5,
+      f"begun with variant=fortran ({before} shots), gone on with cpu: {told[0] if told else r.stderr[-300:]}; traces are {off:.1e} off")
+notes = [re.search(r"variant=(\S+)", line)[1] for line in open("mixed.nc.journal").read().splitlines() if line.split()[1] == "start"]
+claim(notes == ["fortran", "fortran", "cpu"], f"the journal has the variant of each run: {notes}")
+r = run("par=job.par", "output=mixed.nc", "variant=fortran")
+claim("done with variant" not in again.stderr + r.stderr, "nothing is told where the variant is the same, or no shot is left")
+
 # A damaged shot is found and modelled anew.
 with open("soft.nc", "r+b") as f:
     f.seek(-5000, 2)
@@ -99,6 +125,14 @@ r = run("par=job.par", "output=ormsby.nc", "wavelet=ormsby")
 claim(r.returncode == 0, "another wavelet, another output")
 r = run("par=job.par", "output=ormsby.nc", "wavelet=ormsby", env={"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"})
 claim(r.returncode == 0 and "shots to do: 0" in r.stdout + r.stderr, f"a processor without FMA goes on with it {r.stderr.strip()[-200:]}")
+
+# Killed between the first line of its journal and its output, a run has begun nothing that another job could spoil.
+lines = open("whole.nc.journal", "rb").read().splitlines(True)
+for n in 1, 2:
+    open(f"begun{n}.nc.journal", "wb").write(b"".join(lines[:n]))
+    r = run("par=job.par", f"output=begun{n}.nc", "fpeak=13", f"deadline={0.001 if n == 1 else 0}")
+    claim(r.returncode == (3 if n == 1 else 1) and ("other here: parameters" in r.stderr) == (n == 2),
+          f"a journal of {n} lines without its output, and another wavelet: exit status {r.returncode} {r.stderr.strip()[-120:] if n == 2 else ''}")
 
 # Files that the user has are not lost.
 before = open("soft.nc", "rb").read()

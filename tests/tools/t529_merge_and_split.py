@@ -77,6 +77,10 @@ claim(not wrong, f"two half surveys merged equal one {wrong}")
 before = Path("three.nc").read_bytes()
 r = run("par=job.par", "output=three.nc")
 claim(r.returncode == 0 and "shots to do: 0 of 7" in r.stderr and Path("three.nc").read_bytes() == before, "and the program leaves it as it is")
+run("par=job.par", "output=reference.nc", "keymap=rest.keymap", "variant=fortran")
+told += merge.fine("two parts by two variants", "north.nc", "reference.nc", "-o", "mixed.nc")
+claim(told.count("shots are by cpu, fortran") == 1 and "variants cpu, fortran" in Dataset("mixed.nc").history,
+      f"are told as such, once joined and in the history: {told.strip().splitlines()[-1]}")
 
 # --- split and joined again --------------------------------------------------------------------------------------------------
 split.fine("a survey is split into three", "whole.nc", "--parts", 3, "-o", "part.nc")

@@ -35,6 +35,9 @@ def main(words):
     left = output.done.count(False)
     cli.say(f'{a.output}: {cli.counted(len(output.records), "shot")} of {len(inputs)} files, {len(output.records) - left} done, '
             f'{left} to do')
+    if len(variants(output)) > 1:
+        cli.say(f'variants differ, which agree to 1e-5, not bit for bit: shots are by {", ".join(variants(output))}, as the '
+                'variable variant tells of each')
     films = [one.path for one in inputs if has_films(one.path)]
     if films:
         cli.say(f'snapshots stay beside {", ".join(films)}: they have the names of these')
@@ -83,8 +86,14 @@ def join(path, inputs):
     maps = {one.file.attributes.get('navigation_hash') for one in inputs}
     if len(maps) > 1:
         output.attributes['navigation_hash'] = output.attributes['keymap_hash']
-    output.tell(f'merged from {len(inputs)} files, by ' + ', '.join(sorted({str(i.file.attributes.get("source")) for i in inputs})))
+    programs = sorted({str(i.file.attributes.get('source')) for i in inputs})
+    output.tell(f'merged from {len(inputs)} files, by {", ".join(programs)}, variants {", ".join(variants(output))}')
     return output
+
+
+def variants(output):
+    """Names of those that computed its shots."""
+    return sorted({one.file.words('variant', slot) for one, slot in filter(None, output.chosen)})
 
 
 def whole_again(inputs, records):
