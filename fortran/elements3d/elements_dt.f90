@@ -13,7 +13,7 @@
 !> divided by 1 + t, the solid's points there are held by springs; the best t of some is taken.
 module elements_dt_m
   use anisotropy_m, only: AnisoChristoffel, AnisoMatrix
-  use elements_m, only: along, elements_t, face_contact, face_free, in_element, on_face
+  use elements_m, only: along, elements_t, face_free, in_element, on_face
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: FastestIn, TensorOf
   use gll_m, only: gll_d
@@ -42,19 +42,18 @@ module elements_dt_m
 contains
 
   !> dt [s], the largest stable time step or somewhat less, and the element that sets it. Of many elements those are tried
-  !> that a rough rule puts first.
+  !> that a rough rule puts first (Candidates).
   subroutine ElementsDt(elements, dt, element)
     type(elements_t), intent(in) :: elements
     real(dp), intent(out) :: dt
     integer, intent(out) :: element
     type(meetings_t) :: meetings
     integer, allocatable :: order(:)
-    real(dp), allocatable :: rough(:), square(:, :)
+    logical, allocatable :: others(:)
+    real(dp), allocatable :: square(:, :)
     real(dp) :: largest
     integer :: i, t
-    call Screen(elements, rough)
-    call SortOrder(huge(0_i8) - transfer(rough, [0_i8]), order)    ! bits of positive reals rise as these do
-    order = order(:min(size(order), most_tried))
+    call Candidates(elements, order, others)
     call MeetingsMake(elements, meetings)
     allocate (square(size(shares), size(order)))
     !$omp parallel do schedule(dynamic)
@@ -63,17 +62,52 @@ contains
     end do
     t = minloc(maxval(square, 2), 1)
     element = order(maxloc(square(t, :), 1))
-    call Join(elements, meetings, order, shares(t), square(t, :), largest)
+    call Join(elements, meetings, order, others, shares(t), square(t, :), largest)
     dt = 2/sqrt(largest)
   end subroutine ElementsDt
+
+  !> The elements to try: of each phase, beside the other one and elsewhere, those that a rough rule puts first. All four kinds must be
+  !> among them: what springs take from the fluid they give to the solid. others: such an element is as good as some not tried.
+  subroutine Candidates(elements, order, others)
+    type(elements_t), intent(in) :: elements
+    integer, allocatable, intent(out) :: order(:)
+    logical, allocatable, intent(out) :: others(:)
+    logical, allocatable :: of_solid(:), of_fluid(:)
+    integer, allocatable :: kind(:), members(:), sorted(:)
+    real(dp), allocatable :: rough(:)
+    integer :: e, i, k, few
+    allocate (kind(elements%n), of_solid(maxval(elements%node)), of_fluid(maxval(elements%node)))
+    of_solid = .false.
+    of_fluid = .false.
+    do e = 1, elements%n
+      if (e <= elements%solid) of_solid(elements%node(:, e)) = .true.
+      if (e > elements%solid) of_fluid(elements%node(:, e)) = .true.
+    end do
+    do e = 1, elements%n
+      kind(e) = merge(1, 3, e <= elements%solid)
+      if (any(of_solid(elements%node(:, e)) .and. of_fluid(elements%node(:, e)))) kind(e) = kind(e) + 1
+    end do
+    call Screen(elements, rough)
+    few = merge(most_tried, most_tried/2, all(kind == kind(1)))
+    allocate (order(0), others(0))
+    do k = 1, 4
+      members = pack([(e, e=1, elements%n)], kind == k)
+      call SortOrder(huge(0_i8) - transfer(rough(members), [0_i8]), sorted)    ! bits of positive reals rise as these do
+      associate (tried => min(few, size(members)))
+        order = [order, members(sorted(:tried))]
+        others = [others, [(tried < size(members) .and. i >= tried*3/4, i=1, tried)]]
+      end associate
+    end do
+  end subroutine Candidates
 
   !> An element that is much worse than its neighbours is held by their masses, which its part of them does not show: it is looked
   !> at together with those of its phase around it. The worst first, until the highest of all is that of such a patch, or of an
   !> element as good as those that were not tried.
-  subroutine Join(elements, meetings, order, share, square, largest)
+  subroutine Join(elements, meetings, order, others, share, square, largest)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: order(:)
+    logical, intent(in) :: others(:)
     real(dp), intent(in) :: share
     real(dp), intent(inout) :: square(:)                  !< of each element of `order`
     real(dp), intent(out) :: largest
@@ -82,8 +116,7 @@ contains
     real(dp) :: together(1)
     integer :: i, patches
     allocate (joined(elements%n), source=.false.)
-    largest = 0
-    if (size(order) < elements%n) largest = maxval(square(size(order)*3/4:))
+    largest = max(0.0_dp, maxval(square, others))
     do patches = 1, most_patches
       i = maxloc(square, 1)
       if (square(i) <= largest) return
@@ -127,7 +160,6 @@ contains
       !$omp parallel do
       do e = from, to
         rough(e) = max(0.0_dp, k(0, e)/m(0, e), maxval(stiffness(elements%node(:, e))/mass(elements%node(:, e))))
-        if (any(elements%face(:, e) == face_contact)) rough(e) = 1.5_dp*rough(e)       ! with its springs
       end do
     end do
   end subroutine Screen
