@@ -101,7 +101,7 @@ for n in (2, 5):
 
 # --- a rank is killed -----------------------------------------------------------------------------------------------------
 
-slow = dict(tmax=2.5, snapshot=0.5, pgv="n")
+slow = dict(tmax=1.2, snapshot=0.3, pgv="n")
 r = run(*words(output="long.nc", checkpoint=0, **slow))
 Path("job.par").write_text("".join(f"{w}\n" for w in words(checkpoint=0.0015, group=2, lease=10, **slow)))
 job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, machine=jobs.slow_machine(loop=4000))

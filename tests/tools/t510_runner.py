@@ -107,13 +107,13 @@ status, out, _ = run("slow", JOBS="2")
 together = [float(x) for x in re.findall(r"([\d.]+) s$", out, re.M)]
 claim(status == 0 and last(out) == "2 passed, 0 failed, 0 skipped" and len(together) == 2, f"JOBS=2 runs both: {last(out)}")
 
-# Each waits until all three run: two at a time, and beside them one of those that mostly wait.
+# Each waits until all four run: two at a time, and beside them two of those that mostly wait.
 (HERE / "tree/tests/failures").mkdir()
-for name, others in (("t914_meets_a", "b c"), ("t915_meets_b", "a c"), ("failures/t916_meets_c", "a b")):
+for name, others in (("t914_meets_a", "b c d"), ("t915_meets_b", "a c d"), ("failures/t916_meets_c", "a b d"), ("failures/t917_meets_d", "a b c")):
     add(name + ".sh", f'touch "{HERE}/here.{name[-1]}"; for other in {others}; do for i in {{1..600}}; do [ -e "{HERE}/here.$other" ] && break; '
         f'sleep 0.1; done; done; [ $i -lt 600 ] && echo "ok   - {name}"\n')
 status, out, _ = run("meets", JOBS="2")
-claim(status == 0 and last(out) == "3 passed, 0 failed, 0 skipped", f"JOBS=2 runs one of failures beside two others: {last(out)}")
+claim(status == 0 and last(out) == "4 passed, 0 failed, 0 skipped", f"JOBS=2 runs two of failures beside two others: {last(out)}")
 shutil.rmtree(HERE / "tree/tests/failures")
 for name in ("t914_meets_a", "t915_meets_b"):
     (HERE / f"tree/tests/{name}.sh").unlink()

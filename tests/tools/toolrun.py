@@ -9,14 +9,15 @@ import tempfile
 
 from check import PATIENCE, claim
 
-_started = set()
+_started, _modules = set(), os.environ.get('PYTHONPATH')
 
 
 def call(path, *words, together=False):
     """The finished run of a tool: returncode, stdout, stderr as text; `together`: all on stdout. The first call in a test starts it as users
-    do. Most of the time of a start goes into modules of others: later calls are forks of the test, which has these by then."""
+    do. Most of the time of a start goes into modules of others: later calls are forks of the test, which has these by then,
+    unless PYTHONPATH is another since: a fork does not look there."""
     path, words = str(path), [*map(str, words)]
-    if path not in _started:
+    if path not in _started or os.environ.get('PYTHONPATH') != _modules:
         _started.add(path)
         return subprocess.run([os.environ.get('PYTHON', sys.executable), path, *words], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT if together else subprocess.PIPE, text=True, timeout=PATIENCE)
