@@ -5,12 +5,13 @@ module model_rules_m
   use files_m, only: FileSame
   use parameter_table_m, only: table_t
   use parameter_words_m, only: Shown
+  use kinds_m, only: dp
   use parameters_m, only: job_t
   use path_c, only: path_input
-  use text_m, only: CString, Lower
+  use text_m, only: CString, Lower, Str
   implicit none
   private
-  public :: ModelRules, ModelFormat
+  public :: ModelRules, ModelFormat, NoShearDoubt
 
 contains
 
@@ -115,6 +116,18 @@ contains
     if (job%qs /= '') call t%idle('qs_vs', 'qs tells Qs: leave it out')
     if (job%qp /= '') call t%idle('qp_qs', 'qp tells Qp: leave it out')
   end subroutine CheckRules
+
+  !> What should be known of volumes in which rock is a fluid, as nothing tells its S waves; '' if that does not matter.
+  function NoShearDoubt(job, fastest) result(text)
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: fastest             !< P wave [m/s]
+    character(:), allocatable :: text
+    real(dp), parameter :: water = 1700         !< no sea or mud is faster [m/s]
+    text = ''
+    if (job%vp == '' .or. job%vs /= '' .or. job%vp_vs > 0 .or. fastest <= water) return
+    text = 'neither vs nor vp_vs is given: all that '//Shown(job%vp)//' tells of is a fluid without S waves, P waves of up to '// &
+           Str(fastest, 5)//' m/s too; give vs=FILE or vp_vs where it is rock'
+  end function NoShearDoubt
 
   !> SEG-Y and SU models are converted by a tool; taken for raw samples their headers would become rock.
   subroutine CheckConverted(name, path, t)

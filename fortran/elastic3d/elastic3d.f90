@@ -17,6 +17,7 @@ module elastic3d_m
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
   use model3d_window_m, only: Model3dAround, Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
+  use model_rules_m, only: NoShearDoubt
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
@@ -404,6 +405,8 @@ contains
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)
       end if
+      doubts = NoShearDoubt(job, self%vmax)
+      if (doubts /= '') call SchemeWarn(scheme, doubts)
       call SourceStrength(scheme%own%source, scheme%q, scheme%dt, scheme%dx*scheme%dy*scheme%dz, error)
     end select
   end subroutine warn

@@ -244,6 +244,7 @@ contains
     class(elements3d_t), intent(inout) :: self
     self%program = 'SplSemmod'
     self%components = elements3d_components
+    self%smaller = 'use a mesh of fewer elements, or lower fmax where mesh=layers makes it'
     self%summary = 'vx, vy, vz, ux .. uz, ax .. az, p, sxx .. syz, exx .. eyz, wx, wy, wz'
     self%pictures = 'pictures'
     self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'

@@ -7,6 +7,7 @@ submodule(elements3d_m) elements3d_derive
   use elements_pictures_m, only: PictureSpacing
   use elements_relax_m, only: ElementsUnrelax
   use mesh_ground_m, only: from_level
+  use model_rules_m, only: NoShearDoubt
   use partners_m, only: halo_auto, halo_host, halo_words
   use quality_band_m, only: QualityBand, QualityBandCheck
   use scheme_m, only: SchemeNew, SchemeTimes, SchemeWarn
@@ -71,6 +72,7 @@ contains
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
     real(dp), parameter :: sound = 1500                 !< in water [m/s]
+    character(:), allocatable :: doubt
     real(dp) :: strongest, deepest
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
@@ -90,6 +92,8 @@ contains
     if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
       Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
       ' m: coordinates of a mesh are metres; are these kilometres?')
+    doubt = NoShearDoubt(job, self%vmax)
+    if (doubt /= '') call SchemeWarn(scheme, doubt)
     if (.not. allocated(self%elements%ocean)) return
     strongest = max(scheme%fpeak, 0.1_dp*scheme%fmax)   ! spectra may be largest at 0 Hz
     deepest = maxval(self%elements%ocean)/job%ocean_rho

@@ -31,6 +31,7 @@ module physics_m
     character(:), allocatable :: summary      !< the same in few words for a message; '': all of them
     character(:), allocatable :: example      !< parameters of a first run
     character(9) :: pictures = 'snapshots'    !< what its pictures are called
+    character(80) :: smaller = 'lower aperture, depth or npml, or raise spacings'     !< what makes its shots smaller
     logical :: attenuates = .false.           !< something of the model does; known once it was read
     integer :: far_field = 0                  !< the far field of its source has, in its power, frequencies as f to this exponent
                                               !< times those of the wavelet

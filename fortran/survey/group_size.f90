@@ -158,8 +158,8 @@ contains
       if (kind == ON_GPU) text = text//' on as many GPUs'
       text = text//', '
     end if
-    call Fail(error, text//'lower aperture or depth, or use larger spacings'//trim(merge(', or gpn=0 to compute on CPU cores', &
-                                                                                   repeat(' ', 34), kind == ON_GPU)))
+    call Fail(error, text//trim(survey%physics%smaller)// &
+              trim(merge(', or gpn=0 to compute on CPU cores', repeat(' ', 34), kind == ON_GPU)))
     if (survey%far%n > 0) error%message = error%message//'; '//FarAdvice(survey%far)
   end subroutine TooLarge
 

@@ -29,6 +29,7 @@ module memory_need_m
     integer :: record = 0              !< that largest shot
     character(:), allocatable :: grid  !< of that shot in words
     character(:), allocatable :: far   !< stations that make it so large, and what to do; '' if none do
+    character(80) :: smaller = ''      !< what would make it smaller
     real(dp) :: traces = 0             !< of worker: for receivers and their traces [bytes]
   end type memory_t
 
@@ -50,6 +51,7 @@ contains
     associate (physics => survey%physics)
       call physics%memory(scheme, survey%window, size(survey%snapshot_records) > 0, memory%worker, memory%master)
       memory%grid = physics%grid_words(survey%scheme, survey%window)
+      memory%smaller = physics%smaller
     end associate
     memory%record = survey%largest
     memory%far = FarAdvice(survey%far)
@@ -100,7 +102,7 @@ contains
     real(dp) :: need
     integer :: i
     warning = ''
-    advice = 'lower aperture or depth, or raise dx and dz'
+    advice = trim(memory%smaller)
     if (memory%traces > memory%worker/2) advice = 'record fewer receivers a shot, for they and their traces take '// &
                                                   MemoryBytes(memory%traces)//' of it, or shorter'
     if (allocated(memory%far)) then

@@ -72,6 +72,9 @@ volume = job("volumes", "volume.nc", VOLUMES)
 half = job("the table's water over volumes of rock", "half.nc", VOLUMES, materials="half.materials")
 claim(apart(volume, table) <= 1e-5 and apart(half, table) <= 1e-5,
       f"volumes, and volumes below a table's water, give the traces of the table: {apart(volume, table):.1e}, {apart(half, table):.1e} <= 1e-5")
+said = ["all that vp.bin tells of is a fluid" in run("plan", *words(VOLUMES, output="bad.nc", dispersion="warn", **more)).stdout
+        for more in (dict(vs=None), dict(vs=None, vp_vs=2), {})]
+claim(said == [True, False, False], f"rock without S waves is told of, with them it is not: {said}")
 lossy = job("a table with Q", "lossy.nc", materials="box.materials")
 quality = job("volumes with Q", "quality.nc", VOLUMES, qp="qp.bin", qs="qs.bin")
 claim(apart(quality, lossy) <= 1e-5 and apart(quality, table) > 5e-4,

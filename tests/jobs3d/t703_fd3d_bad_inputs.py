@@ -161,6 +161,12 @@ make(shots=1)
 said = {npml: "longest wavelength at the peak frequency, 1000 m" in run("plan", "par=job.par", "absorb=sponge", f"npml={npml}").stdout
         for npml in (12, 13)}
 claim(said == {12: True, 13: False}, f"a sponge of less than half a wavelength is told of, a wider one is not: {said}")
+fluid = "neither vs nor vp_vs is given: all that m.nc tells of is a fluid"
+volume()
+write_deck(layers=None, dx=None, aperture=None, depth=None, vp="m.nc", rho="m.nc", dispersion="warn")
+Path("line.keymap").write_text("spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 253.3 111.7 cable y=312.3\n")
+said = [fluid in run("plan", "par=job.par", *more).stdout for more in ((), ("vs=m.nc",), ("vp_vs=2",))]
+claim(said == [True, False, False], f"rock without S waves is told of, with them it is not: {said}")
 make(shots=1)
 write_keymap(shots=1, channels=8)                                # 1 to 6 are within 5 cells, 7 is 5.67 and 8 is 6.72 away
 r = run("plan", "par=job.par")

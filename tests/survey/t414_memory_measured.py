@@ -4,6 +4,7 @@ shot."""
 import importlib
 import os
 import re
+import subprocess
 from pathlib import Path
 
 from check import claim, done, skip
@@ -84,4 +85,13 @@ claim(r.returncode == 1 and re.search(r"one worker needs 1\.[\d]+ GB \(shot reco
 r = run("plan", "par=job.par", *huge, env=little)
 claim(r.returncode == 0 and re.search(r"one worker needs [\d.]+ GB", r.stdout) and "time       not measured" in r.stdout
       and "disk" in r.stdout, f"plan says so too and does not try it: exit status {r.returncode}, {r.stdout[-300:]}")
+Path("meminfo").write_text("MemTotal: 100000 kB\nMemAvailable: 90000 kB\n")
+Path("rock.layers").write_text("rock 0\n")
+Path("rock.materials").write_text("rock 3000 1500 2200\n")
+Path("mesh.keymap").write_text("spread c fixed x0=300 interval=20 channels=2 depth=110 y=250\nshot 1 240 200 c y=240\n")
+r = subprocess.run([PROGRAM.parent / "SplSemmod", "plan", "keymap=mesh.keymap", "mesh=layers", "layers=rock.layers", "materials=rock.materials",
+                    "mesh_x1=600", "mesh_y1=600", "mesh_bottom=600", "mesh_dx=25", "mesh_dy=25", "mesh_dz=25", "fpeak=5", "output=mesh.nc"],
+                   capture_output=True, text=True, env={**os.environ, **little})
+claim(r.returncode == 0 and re.search("one worker needs .* of memory: use a mesh of fewer elements", r.stdout),
+      f"a mesh on 100 MB: {r.stdout[-300:]} {r.stderr[-200:]}")
 done()
