@@ -1,6 +1,6 @@
-/* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone; with WAIT_AFTER=1
- * not at the first file that it opens so, but at the second.
- * With SPACES no rank sees processes of the others, as on machines of their own. */
+/* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone;
+ * with WAIT_AFTER=1 at the second such file, not at the first. With SPACES no rank sees processes of the others, as on
+ * machines of their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
