@@ -17,7 +17,7 @@ contains
 
   module procedure StoreOpen
     character(:), allocatable :: log
-    type(error_t), allocatable :: ignored
+    type(error_t), allocatable :: ignored, taken
     type(gather_header_t) :: head
     type(problems_t) :: problems
     logical :: fresh, made
@@ -40,6 +40,9 @@ contains
     made = .false.
     if (.not. allocated(error)) call OpenBoth(store, path, log, head, overwrite, begun, made, error)
     if (.not. allocated(error)) return
+    call CheckOurs(store, taken)                    ! what is there is another run's, if this one slept for long meanwhile
+    fresh = fresh .and. .not. allocated(taken)
+    if (allocated(taken)) call move_alloc(taken, error)
     call JournalClose(store%journal)
     call FioClose(store%fio, ignored)
     if (fresh .and. made) call FileRemove(path, ignored)
@@ -97,6 +100,8 @@ contains
       call Fail(error, "the journal '"//log//"' tells of "//Counted(store%journal%done, 'finished shot')// &
                 ", but the output '"//path//"' is gone: put it back, or set overwrite=y to start anew")
     else
+      call CheckOurs(store, error)
+      if (allocated(error)) return
       call FioCreate(store%fio, path, header, .false., error)
       made = FileExists(path)
     end if
@@ -104,6 +109,7 @@ contains
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
     call CompareStatus(store, error)
     call Redo(store, error)
+    call CheckOurs(store, error)
     call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, note, error)
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Counted(count(store%done), 'shot is', 'shots are')// &
                                                                    ' done already; '//Str(count(store%unread))// &

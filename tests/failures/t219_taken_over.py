@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A job that sleeps while another one takes its output over, finishes it and is gone: when it wakes there is neither a lock nor another
-run, but it writes nothing more, models nothing again, and leaves no state of a shot behind. On a file system without locks, as others are
+run, but it writes nothing more, models nothing again, removes nothing but its states of shots. On a file system without locks, as others are
 seen from another machine."""
 import os
 import random
@@ -13,9 +13,9 @@ from pathlib import Path
 import mini3d
 from badfs import BadFs
 from check import PATIENCE, claim, done, given_seed, skip
-from jobs import kick, slow_machine, wait_until
+from jobs import kick, line_with, slow_machine, wait_until
 from minisurvey import differences
-from shims import preload
+from shims import preload, shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -42,9 +42,9 @@ def events(word):
     return [line for line in JOURNAL.read_text().splitlines() if f" {word} " in line]
 
 
-def job(loop, log):
+def job(loop, log, **env):
     return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.001"), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
-                            env=preload(os.environ, slow_machine(loop), bad.env))
+                            env=preload(os.environ, slow_machine(loop), bad.env, env))
 
 
 for turn, dones in enumerate((0, 1)):
@@ -70,4 +70,25 @@ for turn, dones in enumerate((0, 1)):
     off = [n for n in ["whole.nc", *films] if differences(n, n.replace("whole.nc", "out.nc"))]
     left = sorted(str(p) for pattern in ("out.nc.lock*", "out.nc.states*", "*.half") for p in Path(".").glob(pattern))
     claim(not off and films and not left, f"output and pictures are the undisturbed ones, nothing is left behind {off} {left}")
+
+# The same while it makes its files, or is about to: they are another's when it wakes, which it neither disturbs nor removes.
+for place, after, loop in ((".half", "1", 0), ("out.nc.journal", "0", 6000)):
+    for path in Path(".").glob("out.nc*"):
+        path.unlink()
+    here = Path("here").resolve()
+    first = job(0, "first.err", LD_PRELOAD=shim("wait"), WAIT_AT=place, WAIT_AFTER=after, WAIT_HERE=str(here))
+    began = wait_until(here.exists, process=first)
+    LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone()}", LOCK.read_text()))
+    other = job(loop, "other.err")
+    if loop:
+        began = began and wait_until(lambda: JOURNAL.exists() and events("deal"), process=other)
+        time.sleep(6)                              # one that slept for no more than 5 s does not look at its lock
+        began = began and other.poll() is None
+    else:
+        other.wait(timeout=PATIENCE)
+    here.unlink()
+    statuses = first.wait(timeout=PATIENCE), other.wait(timeout=PATIENCE)
+    there = Path("out.nc").exists() and JOURNAL.exists() and not differences("whole.nc", "out.nc") and len(events("start")) == 1
+    claim(began and statuses == (1, 0) and there, f"taken over while it opens {place}: exit statuses {statuses}, must be 1 and 0, and all is there: "
+          f"{line_with('another run', Path('first.err').read_text())}")
 done()

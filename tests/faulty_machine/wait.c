@@ -1,5 +1,6 @@
-/* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone.
- * With SPACES no rank sees processes of the others, as on machines of their own. */
+/* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone;
+ * with WAIT_AFTER=1 at the second such file, not at the first. With SPACES no rank sees processes of the others, as on
+ * machines of their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,8 +11,9 @@
 #include <unistd.h>
 static void look(const char *path) {
     static int waited;
-    const char *at = getenv("WAIT_AT"), *here = getenv("WAIT_HERE");
-    if (!at || !here || waited || !strstr(path, at))
+    const char *at = getenv("WAIT_AT"), *here = getenv("WAIT_HERE"), *after = getenv("WAIT_AFTER");
+    static int opened;
+    if (!at || !here || waited || !strstr(path, at) || (after && opened++ < atoi(after)))
         return;
     waited = 1;
     int (*make)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
