@@ -90,11 +90,12 @@ contains
       ' m: coordinates of a mesh are metres; are these kilometres?')
   end subroutine WarnOfMedia
 
-  !> Fails where all of the modulus of a point, or more, would relax.
+  !> Fails where all of the modulus of a point, or more, would relax; warns where the points without memory variables show.
   subroutine CheckQuality(self, scheme, error)
     class(elements3d_t), intent(in) :: self
-    type(elements_scheme_t), intent(in) :: scheme
+    type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: least_coarse = 25       !< Q, as SplFd3dmod has it
     real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
     real(dp) :: relaxes
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
@@ -108,6 +109,10 @@ contains
       call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
                 ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
                 'a narrower band q_f1 .. q_f2')
+    else if (scheme%relaxing < in_element .and. self%least_q < least_coarse) then
+      call SchemeWarn(scheme, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is below '//Str(least_coarse)// &
+                      ', where memory_variables=coarse leaves velocities up to 3 %, stress, strain and rotation up to 6 % off '// &
+                      'some wavelengths from the source; memory_variables=all leaves 1 to 2 %')
     end if
   end subroutine CheckQuality
 

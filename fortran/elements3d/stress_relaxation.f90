@@ -114,8 +114,8 @@ contains
       relaxing%share(:, relaxing%n) = share
     end subroutine Relaxes
 
-    !> Traces of receiver r whose names begin as these do hang on d. from: the trace of its pressure, or rate of dilatation; 0: it is
-    !> sampled from now on.
+    !> Traces of receiver r whose names begin as these do hang on d. from: the trace of its pressure, or rate of dilatation; 0: it
+    !> is sampled from now on.
     subroutine Across(from, name, begin)
       integer, intent(inout) :: from
       character(*), intent(in) :: name, begin(:)

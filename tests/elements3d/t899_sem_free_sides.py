@@ -2,8 +2,8 @@
 """What receivers record on a free side is right. In water, level or leaning: velocity and pressure on it and close below, a source of volume
 deep and close below the surface, at five points per wavelength, compared with the source and its image of opposite sign in closed form.
 In rock, level and elastic or leaning and of low Q: stress, pressure, rates of strain and of rotation on the ground above an explosion, compared
-with sums over wavenumbers of its P wave, by Sommerfeld's integral, and the P and S waves that keep the ground free of tractions. All places, elements and media are drawn at
-random."""
+with sums over wavenumbers of its P wave, by Sommerfeld's integral, and the P and S waves that keep the ground free of tractions. All places,
+elements and media are drawn at random."""
 import os
 import subprocess
 from pathlib import Path
@@ -189,9 +189,10 @@ def ground(name, shake, q=np.inf, turn=np.eye(3)):
         walls = min(*(source[:2] + x), *(2 * width - source[:2] - x), 2 * height - source[2])
         end = int((zero + walls / vp - 1 / F) / DT)
         pick = [3 * 'xyz'.index(a) + 'xyz'.index(b) for a, b in PAIRS]
+        spin = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
         for what, have, want, of in (('stress', ['s' + a for a in PAIRS], stress[pick], stress),
                                      ('pressure', ['p'], -stress[[0, 4, 8]].sum(0)[None] / 3, stress),
-                                     ('strain', ['e' + a for a in PAIRS], strain[pick], strain), ('rotation', ['wx', 'wy', 'wz'], np.array([spin[2, 1], spin[0, 2], spin[1, 0]]), strain)):
+                                     ('strain', ['e' + a for a in PAIRS], strain[pick], strain), ('rotation', ['wx', 'wy', 'wz'], spin, strain)):
             off = np.array([traces[name][i] for name in have])[:, :end] - want[:, :end]
             wrong[what] = max(wrong.get(what, 0), np.linalg.norm(off) / np.linalg.norm(of[:, :end]))
     shown = ', '.join(f'{what} {100 * off:.2g} %' for what, off in wrong.items())
