@@ -14,7 +14,7 @@ module elements3d_m
   use elements_sponge_m, only: SpongeAt
   use elements_window_m, only: ElementsFill, ElementsOutline, ElementsParts
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: hex_edge
+  use hexahedron_m, only: HexLongest
   use kinds_m, only: dp
   use mesh_blocks_m, only: block_t
   use mesh_ground_m, only: from_seafloor, from_surface, ground_t, GroundLower
@@ -311,7 +311,7 @@ contains
     where_to = 'shot record '//Str(shot%record)//': '
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
-    edge = LongestEdge(self%elements%corner(:, :, e))
+    edge = HexLongest(self%elements%corner(:, :, e))
     allocate (names, source=SplitList(scheme%components))
     reach = near_edges
     select type (scheme)
@@ -437,12 +437,6 @@ contains
       if (self%near_reach >= near_slopes) words = ', pressure, stress, strain and rotation up to 20 %'
     end function Slopes
   end subroutine warn
-
-  pure real(dp) function LongestEdge(corner)
-    real(dp), intent(in) :: corner(:, :)
-    integer :: k
-    LongestEdge = maxval([(norm2(corner(:, hex_edge(2, k)) - corner(:, hex_edge(1, k))), k = 1, 12)])
-  end function LongestEdge
 
   pure logical function Isotropic(moment)
     real(dp), intent(in) :: moment(6)

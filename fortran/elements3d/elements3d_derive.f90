@@ -103,12 +103,13 @@ contains
   end subroutine WarnOfMedia
 
   !> Fails on a band of Q that is none, and where all of the modulus of a point, or more, would relax. Warns of bands that do not
-  !> hold the wavelet, or are so wide that Q is not constant in them.
+  !> hold the wavelet, or are so wide that Q is not constant in them, and where the points without memory variables show.
   subroutine CheckQuality(self, wavelet, scheme, error)
     class(elements3d_t), intent(in) :: self
     type(wavelet_t), intent(in) :: wavelet
     type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: least_coarse = 25       !< Q, as SplFd3dmod has it
     real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
     real(dp), parameter :: most_off = 0.06_dp      !< of Q
     character(:), allocatable :: doubt
@@ -130,6 +131,10 @@ contains
       call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
                 ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
                 'a narrower band q_f1 .. q_f2')
+    else if (scheme%relaxing < in_element .and. self%least_q < least_coarse) then
+      call SchemeWarn(scheme, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is below '//Str(least_coarse)// &
+                      ', where memory_variables=coarse leaves velocities up to 3 %, stress, strain and rotation up to 6 % off '// &
+                      'some wavelengths from the source; memory_variables=all leaves 1 to 2 %')
     end if
   end subroutine CheckQuality
 

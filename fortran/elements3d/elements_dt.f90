@@ -66,8 +66,8 @@ contains
     dt = 2/sqrt(largest)
   end subroutine ElementsDt
 
-  !> The elements to try: of each phase, beside the other one and elsewhere, the first by a rough rule. All four kinds must be
-  !> among them: what springs take from the fluid they give to the solid. others: such an element is as good as some not tried.
+  !> The elements to try: of each phase, beside the other one and elsewhere, those that a rough rule puts first. All four kinds must
+  !> be among them: what springs take from the fluid they give to the solid. others: such an element is as good as some not tried.
   subroutine Candidates(elements, order, others)
     type(elements_t), intent(in) :: elements
     integer, allocatable, intent(out) :: order(:)

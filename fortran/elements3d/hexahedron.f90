@@ -8,7 +8,7 @@ module hexahedron_m
   implicit none
   private
   public :: HexAt, HexJacobian, HexSlopes, HexPoints, HexJacobians, HexBounds, HexFind, HexNearest, HexWeights, HexGradient, HexBox
-  public :: Determinant, Inverse
+  public :: HexLongest, Determinant, Inverse
 
   integer :: i, j
 
@@ -239,6 +239,13 @@ contains
       high(a) = maxval(b(a, :, :, :))
     end do
   end subroutine HexBox
+
+  !> The longest edge [m], from corner to corner.
+  pure real(dp) function HexLongest(corner) result(longest)
+    real(dp), intent(in) :: corner(:, :)
+    integer :: k
+    longest = maxval([(norm2(corner(:, hex_edge(2, k)) - corner(:, hex_edge(1, k))), k=1, 12)])
+  end function HexLongest
 
   !> The xi, eta, zeta of place x [m]. found: x is there, to rounding; xi may then lie outside of -1 .. 1, by up to 0.5.
   pure subroutine HexFind(corner, x, xi, found)

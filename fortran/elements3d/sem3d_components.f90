@@ -11,7 +11,7 @@ module sem3d_components_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: SlowestIn, TensorOf
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: HexBox, HexGradient, HexJacobian, HexWeights, hex_side_axis, hex_side_end
+  use hexahedron_m, only: HexBox, HexGradient, HexJacobian, HexLongest, HexWeights, hex_side_axis, hex_side_end
   use kinds_m, only: dp, sp
   use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
@@ -86,15 +86,15 @@ contains
       place%stiffness = AnisoIsotropic(place%lambda, place%mu) &
                         + place%mu*AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
     end if
-    call HexBox(elements%corner(:, :, e), low, high)
     near = .not. fmax > 0
-    if (present(source)) near = near .or. norm2(x - source) < too_near*maxval(high - low)
+    if (present(source)) near = near .or. norm2(x - source) < too_near*HexLongest(elements%corner(:, :, e))
     if (near) then
       place%point = elements%at(:, e)
       allocate (place%w(in_element, 0:3))
       call HexWeights(xi, place%w(:, 0))
       call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
     else
+      call HexBox(elements%corner(:, :, e), low, high)
       call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
       call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
       if (place%solid) place%normal = FreeNormal(elements, e, xi)
@@ -182,6 +182,7 @@ contains
     case ('u')
       call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, place%w(:, 0))
     case ('e')
+      if (p == 0) of = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])          ! the rate of dilatation
       call AddGradient(list, place, field_vx, of)
     case ('w')
       p = index('xyz', component(2:2))

@@ -5,6 +5,10 @@
 !> The isotropic average relaxes: of the pressure the shares of the bulk modulus, of what a stress differs from minus the pressure
 !> those of mu. So of a normal stress those of mu relax and, of the pressure, those of mu less those of the bulk modulus. Where the
 !> average's pressure or stress is not among what is recorded, it is sampled beside it, in traces that follow the others.
+!>
+!> On a free side receivers take motion's derivative d across it from those along it, e their part of the dilatation, by unrelaxed
+!> moduli (sem3d_components.f90): of isotropic rock (lambda + 2 mu) d = -lambda e. As these relax, d is what leaves no traction in
+!> each step. What that differs by is added first to all that has to do with d: on level ground ezz, all normal stresses, pressure.
 module stress_relaxation_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
@@ -14,12 +18,22 @@ module stress_relaxation_m
   private
   public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply, RelaxingVolume
 
+  !> A place on a free side: e is scale times the trace `from`, and what d differs by is added to each trace of all by its weight.
+  type :: across_t
+    integer :: from = 0
+    integer, allocatable :: trace(:)
+    real(dp), allocatable :: weight(:)
+    real(dp) :: scale = 0, bulk = 0, mu = 0       !< bulk modulus and mu, unrelaxed [Pa]
+    real(dp) :: loss(2) = 0                       !< their 1/Q
+  end type across_t
+
   !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
   type :: relaxing_t
     integer :: beside = 0                         !< traces sampled beside those asked for
     integer :: n = 0                              !< entries
     integer, allocatable :: trace(:), from(:)     !< at least (n)
     real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, at least n)
+    type(across_t), allocatable :: across(:)
   end type relaxing_t
 
 contains
@@ -32,7 +46,7 @@ contains
     if (anisotropic) then
       most = count(names(:)(1:1) == 's') + merge(1, 0, any(names == 'p' .or. [(Normal(names(c)), c=1, size(names))]))
     else
-      most = merge(1, 0, any([(Normal(names(c)), c=1, size(names))]) .and. all(names /= 'p'))
+      most = merge(1, 0, any(names(:)(1:1) == 's') .and. all(names /= 'p')) + merge(1, 0, any(names(:)(1:1) == 'e'))
     end if
   end function RelaxingMost
 
@@ -54,6 +68,7 @@ contains
     real(dp), dimension(zener_mechanisms) :: bulk, shear
     integer :: r, c, from, pressure, asked, room
     logical :: isotropic
+    allocate (relaxing%across(0))
     room = size(place)*(count(names == 'p') + count(names(:)(1:1) == 's') + count([(Normal(names(c)), c=1, size(names))]))
     allocate (relaxing%trace(room), relaxing%from(room), relaxing%share(zener_mechanisms, room))
     asked = findloc(names, 'p', 1)
@@ -72,6 +87,10 @@ contains
         if (Normal(names(c))) call Relaxes(TraceOf(r, c), pressure, 'p', shear - bulk)
       end do
       if (asked > 0) call Relaxes(TraceOf(r, asked), pressure, 'p', bulk)
+      if (.not. isotropic .or. all(abs(place(r)%normal) <= 0)) cycle
+      if (any(names(:)(1:1) == 's') .or. asked > 0) call Across(pressure, 'p', ['s', 'p'])
+      from = 0
+      if (any(names(:)(1:1) == 'e')) call Across(from, 'e', ['e'])
     end do
 
   contains
@@ -88,18 +107,72 @@ contains
       character(*), intent(in) :: name
       real(dp), intent(in) :: share(zener_mechanisms)
       if (allocated(error) .or. all(abs(share) <= 0)) return
-      if (from == 0) then
-        call Sem3dRecord(list, average, trim(name), error)
-        relaxing%beside = relaxing%beside + 1
-        from = list%receivers
-      end if
+      if (from == 0) call Beside(name, from)
       relaxing%n = relaxing%n + 1
       relaxing%trace(relaxing%n) = trace
       relaxing%from(relaxing%n) = from
       relaxing%share(:, relaxing%n) = share
     end subroutine Relaxes
 
+    !> Traces of receiver r whose names begin as these do hang on d. from: the trace of its pressure, or rate of dilatation; 0: it
+    !> is sampled from now on.
+    subroutine Across(from, name, begin)
+      integer, intent(inout) :: from
+      character(*), intent(in) :: name, begin(:)
+      type(across_t) :: one
+      real(dp) :: weight
+      integer :: k
+      if (allocated(error)) return
+      if (from == 0) call Beside(name, from)
+      associate (at => place(r))
+        one%mu = at%mu
+        one%bulk = at%lambda + 2*at%mu/3
+        one%loss = at%loss
+        one%from = from
+        one%scale = (at%lambda + 2*at%mu)/(2*at%mu)
+        if (name == 'p') one%scale = -one%scale/one%bulk
+        allocate (one%trace(0), one%weight(0))
+        do k = 1, size(names) + 1
+          if (k > size(names)) then
+            if (any(one%trace == from)) exit
+            weight = merge(-one%bulk, 1.0_dp, name == 'p')
+            one%trace = [one%trace, from]
+          else
+            if (all(names(k)(1:1) /= begin)) cycle
+            weight = Weighs(at, names(k))
+            one%trace = [one%trace, TraceOf(r, k)]
+          end if
+          one%weight = [one%weight, weight]
+        end do
+      end associate
+      relaxing%across = [relaxing%across, one]
+    end subroutine Across
+
+    subroutine Beside(name, from)
+      character(*), intent(in) :: name
+      integer, intent(out) :: from
+      call Sem3dRecord(list, average, trim(name), error)
+      relaxing%beside = relaxing%beside + 1
+      from = list%receivers
+    end subroutine Beside
+
   end subroutine RelaxingRecord
+
+  !> What a strain, a stress or the pressure at a place on a free side has of a derivative of 1 across it of motion across it.
+  pure real(dp) function Weighs(place, name)
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: name
+    integer :: a, b
+    a = index('xyz', name(2:2))
+    b = index('xyz', name(3:3))
+    if (name == 'p') then
+      Weighs = -place%lambda - 2*place%mu/3
+    else if (name(1:1) == 'e') then
+      Weighs = place%normal(a)*place%normal(b)
+    else
+      Weighs = 2*place%mu*place%normal(a)*place%normal(b) + merge(place%lambda, 0.0_dp, a == b)
+    end if
+  end function Weighs
 
   !> Makes traces (steps, all of the list) of the stress of unrelaxed moduli, which are known from their first motion on, those of
   !> the stress. dt [s].
@@ -107,11 +180,48 @@ contains
     type(relaxing_t), intent(in) :: relaxing
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(inout) :: traces(:, :)
-    integer :: i
+    real(dp), allocatable :: d(:)
+    integer :: i, k
+    do i = 1, size(relaxing%across)
+      associate (one => relaxing%across(i))
+        d = Differs(one, band, dt, traces(:, one%from))
+        do k = 1, size(one%trace)
+          traces(:, one%trace(k)) = traces(:, one%trace(k)) + real(one%weight(k)*d, sp)
+        end do
+      end associate
+    end do
     do i = 1, relaxing%n
       call Relax(relaxing%share(:, i), band, dt, (traces(:, relaxing%from(i))), traces(:, relaxing%trace(i)))
     end do
   end subroutine RelaxingApply
+
+  !> What d is less what unrelaxed moduli make of e: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is 0.
+  pure function Differs(one, band, dt, trace) result(d)
+    type(across_t), intent(in) :: one
+    real(dp), intent(in) :: band(2), dt
+    real(sp), intent(in) :: trace(:)
+    real(dp) :: d(size(trace))
+    real(dp) :: decay(zener_mechanisms), gain(zener_mechanisms, 2), z(zener_mechanisms, 2), b(zener_mechanisms)
+    real(dp) :: e, now, bulk, mu, strain(2)
+    integer :: n, m
+    decay = exp(-dt/ZenerTimes(band))
+    do m = 1, 2
+      gain(:, m) = (1 - decay)/2*ZenerShares(band, one%loss(m))
+    end do
+    bulk = one%bulk*(1 - sum(gain(:, 1)))
+    mu = one%mu*(1 - sum(gain(:, 2)))
+    z = 0
+    do n = 1, size(trace)
+      e = one%scale*trace(n)
+      now = (one%bulk*sum(z(:, 1)) + 2*one%mu*sum(z(:, 2)) - (bulk - 2*mu/3)*e)/(bulk + 4*mu/3)
+      strain = [e + now, (2*now - e)/3]
+      do m = 1, 2
+        b = gain(:, m)*strain(m)
+        z(:, m) = decay*(z(:, m) + b) + b
+      end do
+      d(n) = now + (one%bulk - 2*one%mu/3)/(one%bulk + 4*one%mu/3)*e
+    end do
+  end function Differs
 
   !> Makes of the volume that a source has released before each step the one whose stress by the unrelaxed bulk modulus is that of
   !> the modulus that relaxes. loss: its 1/Q; dt [s].
