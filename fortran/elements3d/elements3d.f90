@@ -14,6 +14,7 @@ module elements3d_m
   use elements_sponge_m, only: SpongeAt
   use elements_window_m, only: ElementsFill, ElementsOutline, ElementsParts
   use error_m, only: error_t, Fail
+  use free_surface_m, only: OnlyShear, OnlyShearFails
   use hexahedron_m, only: HexLongest
   use kinds_m, only: dp
   use mesh_blocks_m, only: block_t
@@ -307,7 +308,7 @@ contains
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
     real(dp) :: source(3), at(3), xi(3), edge, apart, reach
-    integer :: e, r, c
+    integer :: e, r, c, wet
     where_to = 'shot record '//Str(shot%record)//': '
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
@@ -334,6 +335,7 @@ contains
         end if
       end if
     end select
+    wet = 0
     do r = 1, size(shot%rx)
       call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
@@ -353,6 +355,7 @@ contains
         end if
       end if
       if (e <= self%elements%solid) cycle
+      wet = wet + 1
       do c = 1, size(names)
         if (Sem3dRecords(trim(names(c)))) cycle
         call Fail(error, where_to//'channel '//Str(shot%channel(r))//' lies in a fluid, where '//trim(names(c))// &
@@ -360,6 +363,7 @@ contains
         return
       end do
     end do
+    if (wet == size(shot%rx) .and. OnlyShear(names)) call OnlyShearFails(shot%record, error)
 
   contains
 
