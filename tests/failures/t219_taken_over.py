@@ -82,12 +82,15 @@ for place, after, loop in ((".half", "1", 0), ("out.nc.journal", "0", 6000)):
     other = job(loop, "other.err")
     if loop:
         began = began and wait_until(lambda: JOURNAL.exists() and events("deal"), process=other)
+        kick(other.pid, sig=signal.SIGSTOP)        # lest it ends before the first one wakes
         time.sleep(6)                              # one that slept for no more than 5 s does not look at its lock
         began = began and other.poll() is None
     else:
         other.wait(timeout=PATIENCE)
     here.unlink()
-    statuses = first.wait(timeout=PATIENCE), other.wait(timeout=PATIENCE)
+    status = first.wait(timeout=PATIENCE)
+    kick(other.pid, sig=signal.SIGCONT)
+    statuses = status, other.wait(timeout=PATIENCE)
     there = Path("out.nc").exists() and JOURNAL.exists() and not differences("whole.nc", "out.nc") and len(events("start")) == 1
     claim(began and statuses == (1, 0) and there, f"taken over while it opens {place}: exit statuses {statuses}, must be 1 and 0, and all is there: "
           f"{line_with('another run', Path('first.err').read_text())}")
