@@ -39,11 +39,17 @@ overwrite = y
 """)
 
 
+def seconds(found):
+    """Of '7.8 s' or, from 20 s on, of '0:01:05'; 0 where there is none."""
+    text = found[1].removesuffix(" s") if found else "0"
+    return sum(60**n * float(part) for n, part in enumerate(reversed(text.split(":"))))
+
+
 def foretold(*words):
     """Seconds of the whole and of pictures, by the plan."""
     said = run("plan", "par=job.par", "forecast=1.5", *words).stdout
-    whole, pictures = re.search(r"\n  time +about ([\d.]+) s", said), re.search(r"\n +([\d.]+) s of it in one process for pictures", said)
-    return float(whole[1]) if whole else 0.0, float(pictures[1]) if pictures else 0.0
+    lasts = r" +(?:about )?([\d.:]+(?: s)?) "
+    return seconds(re.search(r"\n  time" + lasts, said)), seconds(re.search(r"\n" + lasts + "of it in one process for pictures", said))
 
 
 claim(foretold()[1] == 0, "a job without pictures: the plan speaks of none")
