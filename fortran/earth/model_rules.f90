@@ -117,7 +117,7 @@ contains
     if (job%qp /= '') call t%idle('qp_qs', 'qp tells Qp: leave it out')
   end subroutine CheckRules
 
-  !> What should be known of volumes in which rock is a fluid, as nothing tells its S waves; '' if that does not matter.
+  !> A warning of volumes in which rock is a fluid, as nothing tells its S waves; '' if that does not matter.
   function NoShearDoubt(job, fastest) result(text)
     type(job_t), intent(in) :: job
     real(dp), intent(in) :: fastest             !< P wave [m/s]

@@ -33,7 +33,7 @@ contains
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
 
-  !> What traces owe to the free sides of rock: gradients of motion leave no traction there. Empty if they have none.
+  !> A note on traces at free sides of rock, where gradients of motion leave no traction. Empty if there are none.
   pure function WithoutTraction(scheme) result(words)
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: words

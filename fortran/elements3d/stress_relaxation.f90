@@ -158,7 +158,7 @@ contains
 
   end subroutine RelaxingRecord
 
-  !> What a strain, a stress or the pressure at a place on a free side has of a derivative of 1 across it of motion across it.
+  !> The share of a strain, a stress or the pressure at a place on a free side that a derivative of 1 of motion across it makes.
   pure real(dp) function Weighs(place, name)
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: name
@@ -195,7 +195,7 @@ contains
     end do
   end subroutine RelaxingApply
 
-  !> What d is less what unrelaxed moduli make of e: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is 0.
+  !> The difference of d from the one of unrelaxed moduli: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is 0.
   pure function Differs(one, band, dt, trace) result(d)
     type(across_t), intent(in) :: one
     real(dp), intent(in) :: band(2), dt

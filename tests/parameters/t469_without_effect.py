@@ -35,7 +35,7 @@ for program, words in GPUS.items():
     text = said(program, "par=all.par")
     claim("no effect" not in text and "no run of 'none.nc'" in text, f"{program}: all parameters at their defaults: {text.strip()[:120]}")
 
-# What files tell is not told by rules too, nor volumes where there are none. Each file in turn is left out, and its rule then has its effect.
+# Rules say nothing that files tell, nor that is of volumes where there are none. Each file in turn is left out, and its rule then has its effect.
 OF_VOLUMES = "model_nx=3 model_dz=5 model_y0=7 model_order=zyx model_at=nodes vp_unit=km/s rho_unit=g/cm3 vs_var=beta model_format=raw64".split()
 WITHOUT = {"SplFd3dmod": ["layers=a.layers"], "SplSemmod": ["mesh=layers", "layers=a.layers", "materials=a.materials"]}
 FILES = {"SplFd2dmod": ["vp", "rho"], "SplFd3dmod": ["vp", "vs", "rho", "qp", "qs"], "SplSemmod": ["vp", "vs", "rho", "qp", "qs"]}

@@ -16,7 +16,7 @@
 //
 // fd2d_tuned_tile.cuh: a block a tile, all at once. fd2d_tuned_march.cuh: blocks go down long strips of columns; the
 // fewest instructions, for what fills the GPU for long; without velocities only. fd2d_tuned_pass.cuh: the same, several
-// steps in one pass. All round alike, to the last bit.
+// steps in one pass. fd2d_tuned_stay.cuh: tiles of small grids, many steps a launch. All round alike, to the last bit.
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -26,7 +26,7 @@ launch stay_kernel(int half_length, form kind) {
     return of[half_length - 1](kind);
 }
 
-// What a launch leaves: steps have been counted, samples need not be any more.
+// The end of a launch: counts its steps, and forgets which of them were sampled.
 static __global__ void leave_board(gpu_clock *clock, stay_board *board, int steps) {
     clock->step += steps;
     *board = {board->turn + (unsigned)steps};

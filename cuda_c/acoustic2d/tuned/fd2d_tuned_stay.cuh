@@ -274,7 +274,7 @@ template <int L, int R, bool LAYERS> struct staying_tile {
                 now.v[v] += b.w[(k - b.k) * b.ni + c + v - b.i] * q;
     }
 
-    // What step n leaves, for the tile and for its neighbours.
+    // Step n of a row of the thread's cells: kept for the tile, told to its neighbours.
     __device__ __forceinline__ void update(int row, quad &d, int n, unsigned turn, float q) const {
         const int k = first + row, r = row - tz * R;
         const quad kk = load(own(K + r));

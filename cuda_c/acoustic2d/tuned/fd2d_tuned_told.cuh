@@ -1,4 +1,4 @@
-// What tiles that stay tell each other and those who sample receivers: fd2d_tuned_stay.cuh.
+// Words between tiles that stay (fd2d_tuned_stay.cuh), and to those who sample receivers.
 //
 // The board has the turn that launches before have come to; sigma after n steps of a launch is told with that + n, in
 // copy n % COPIES, each number and its turn in one word of 64 bits: who reads it sees by itself if it is there, and
@@ -52,8 +52,8 @@ struct told_quad {
     }
 };
 
-// What has been counted was read, and what depends on the count is written later: no fence, which would empty the first
-// cache.
+// Counts go without a fence, which would empty the first cache: a warp counts a step after it has read it, and a tile
+// overwrites that after it has seen the count.
 __device__ __forceinline__ unsigned read_count(const unsigned *p) {
     unsigned n;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(p) : "memory");

@@ -140,9 +140,10 @@ def _numbers(file, path, name, n=None):
 def _different(file, path, name, n):
     """Numbers of blocks or side sets, which would be one where they are equal: then 1, 2, ... n."""
     values = _numbers(file, path, name, n)
-    if len(np.unique(values)) == n:
+    different, times = np.unique(values, return_counts=True)
+    if len(different) == n:
         return values
-    warn(f'{path}: {name} has {values[np.argsort(values)][1:][np.diff(np.sort(values)) == 0][0]} twice: taken as 1 .. {n}')
+    warn(f'{path}: {name} has {different[times > 1][0]} twice: taken as 1 .. {n}')
     return np.arange(1, n + 1)
 
 
