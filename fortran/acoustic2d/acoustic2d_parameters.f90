@@ -29,7 +29,7 @@ contains
     call t%word('positions', job%positions, 'exact', 'exact,nearest', 'off-grid positions: honoured by a Kaiser-windowed sinc, or moved to the nearest node')
     call WeightsTable(t, job, 8, 8, 'holberg', 'pml')
     call VariantTable(t, job)
-    call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64,stay-16,stay-32', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), tiles of so many rows, or such tiles that stay on the processors for many steps (components=p, small grids); decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
+    call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64,stay-16,stay-32', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), tiles of so many rows, or such tiles that stay on the processors for many steps (components=p, small grids); others are taken where these do not fit; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call t%word('steps_a_pass', job%steps_a_pass, 'auto', 'auto,1,2,3,4', 'time steps of variant=tuned in one pass through memory, more than one at half_length up to 4 and components=p only; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call DispersionTable(t, job)
     call SnapshotTable(t, job, 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none', 'every so many cells in x and z')

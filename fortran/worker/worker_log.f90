@@ -23,7 +23,7 @@ contains
       if (worker%device == text) return
     end if
     worker%device = text
-    call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(active%gather%cells*1.0e-6_dp))// &
+    call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//Str(active%gather%cells*1.0e-6_dp, 3)// &
                     ' million cells by '//text, .true.)
   end subroutine LogDevice
 

@@ -397,7 +397,7 @@ contains
     call handle_free(h)
   end subroutine Shapes
 
-  !> A shape asked for by name is the one that computes, alone or beside others; one found by the clock is noted.
+  !> A shape asked for by name is the one that computes, alone or beside others, where it fits; one found by the clock is noted.
   subroutine Pinned()
     character(15), parameter :: names(6) = [character(15) :: 'strips-256', 'strips-512', 'tiles-32', 'tiles-64', 'stay-16', 'stay-32']
     type(case_t) :: c
@@ -425,7 +425,15 @@ contains
     call SetShape(c%cfg, 'strips-256')
     c%cfg%velocities = 1
     call CaseNative('tuned', c, c%nt, r, error)
-    call ClaimFails(error, 'shape=strips-256 does not fit on this GPU, or keeps no velocities', 'tuned, blocks that march, by name')
+    call ClaimFails(error, 'shape=strips-256 keeps no velocities: choose another one', 'tuned, blocks that march, by name')
+    call CaseNew(c, 4100, 2050, 2, 1, 21, error)
+    call CaseSigmaOnly(c)
+    call CaseNative('tuned', c, c%nt, plain, error)
+    call SetShape(c%cfg, 'stay-16')
+    call CaseNative('tuned', c, c%nt, r, error)
+    if (.not. Fine(error, 'tuned, tiles that stay on a large grid')) return
+    call Claim(index(r%device, 'shape=stay-16 does not fit') > 0 .and. CountDifferent(r, plain) == 0, &
+               'tuned, a shape too small for the grid is not used, and that is told: '//r%device//', the same numbers')
   end subroutine Pinned
 
   subroutine SetShape(cfg, name)

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "fd2d_tuned.h"
 #include "fd2d_tuned_plan.cuh"
@@ -434,20 +435,41 @@ static int tune(handle *h, const char *, const int tile_of[3]) {
 
 // --- for the record --------------------------------------------------------------------------------------------------
 
+// Blocks of one step.
+static std::string words_of(const launch &l, int nz) {
+    const int rows = l.rows > 0 ? l.rows : (nz + l.cut.pieces - 1) / l.cut.pieces;
+    return std::string(form_name(l.kind)) + " of " + std::to_string(l.columns) + " x " + std::to_string(rows);
+}
+
+// What was asked for by hand and does not go on this GPU, or with this grid.
+static std::string words_of_unused(const own_t *o, const fd2d_cfg *c) {
+    form named = o->now.kind;
+    std::string words;
+    if (c->shape[0] != 0 && find_form(c->shape, &named) == 0 && named != o->now.kind &&
+        (o->stay.steps == 0 || named != o->stay.kind))
+        words = std::string(", as shape=") + c->shape + " does not fit";
+    if (c->steps_a_pass > 1 && c->steps_a_pass != o->pass.steps)
+        words += ", as steps_a_pass=" + std::to_string(c->steps_a_pass) + " does not fit";
+    return words;
+}
+
 static void device(handle *h, char *text, size_t length) {
     const own_t *o = own(h);
-    const launch &l = o->now;
+    const int nz = o->g.nz;
     char name[256];
     gpu_device_name(h, name, sizeof name);
-    const int n = snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
-                           l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
-    if (o->stay.steps > 0 && n > 0 && (size_t)n < length)
-        snprintf(text + n, length - (size_t)n, ", %s of %d x %d for up to %d steps", form_name(o->stay.kind),
-                 o->stay.columns, o->stay.rows, STAY_STEPS);
-    if (o->pass.steps > 0 && n > 0 && (size_t)n < length)
-        snprintf(text + n, length - (size_t)n, ", %d steps a pass in strips of %d x %d, at sides %d x %d",
-                 o->pass.steps, o->pass.columns, (o->g.nz + o->pass.cut.pieces - 1) / o->pass.cut.pieces,
-                 o->pass.cut.side_columns, (o->g.nz + o->pass.cut.side_pieces - 1) / o->pass.cut.side_pieces);
+    std::string words = std::string(name[0] != 0 ? name : "GPU") + ", " + words_of(o->now, nz);
+    if (o->stay.steps > 0)
+        words += ", " + words_of(o->stay, nz) + " for up to " + std::to_string(STAY_STEPS) + " steps";
+    if (o->pass.steps > 0) {
+        const plan &p = o->pass.cut;
+        words += ", " + std::to_string(o->pass.steps) + " steps a pass in strips of " +
+                 std::to_string(o->pass.columns) + " x " + std::to_string((nz + p.pieces - 1) / p.pieces) +
+                 ", at sides " + std::to_string(p.side_columns) + " x " +
+                 std::to_string((nz + p.side_pieces - 1) / p.side_pieces);
+    }
+    words += words_of_unused(o, &((fd2d *)h)->cfg);
+    snprintf(text, length, "%s", words.c_str());
 }
 
 static const fd2d_verbs verbs = {

@@ -306,10 +306,8 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
         remember(c, device, false, best);
     }
     TRY(find_launch(g, c, device, best, l, &fits));
-    REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU%s: choose another one, or auto", c->shape,
-            may_march(c)    ? ""
-            : c->velocities ? ", or keeps no velocities"
-                            : ", or knows no densities apart");
+    REQUIRE(fits || !pinned || may_march(c), "shape=%s keeps no velocities%s: choose another one, or auto", c->shape,
+            c->velocities ? "" : ", and knows no densities apart");
     const form least = may_march(c) ? MARCH_NARROW : TILE_LOW; // older GPUs have less shared memory
     if (!fits) {
         best.kind = least;
@@ -336,14 +334,6 @@ bool may_stay(const args &g, const fd2d_cfg *c) {
            (!g.free_top || g.bottom >= c->half_length);
 }
 
-static const char *why_not_stay(const args &g, const fd2d_cfg *c) {
-    return c->velocities         ? "keeps no velocities"
-           : c->steps_a_pass > 0 ? "goes without steps_a_pass"
-           : g.free_top && g.bottom < c->half_length
-               ? "needs more rows between the free surface and the layer at the bottom"
-               : "has too many tiles on so large a grid";
-}
-
 int check_pass(const args &g, const fd2d_cfg *c) {
     REQUIRE(c->steps_a_pass < 2 || may_pass(g, c), "steps_a_pass=%d, but %s: leave it out", c->steps_a_pass,
             c->half_length > PASS_LENGTH ? "half-lengths beyond 4 take one step a pass"
@@ -363,10 +353,8 @@ int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launch
     *pass = {};
     if (named)
         TRY(find_form(c->shape, &best.kind));
-    if (!may_pass(g, c) && !may_stay(g, c)) {
-        REQUIRE(!stays(best.kind), "shape=%s %s: choose another one, or auto", c->shape, why_not_stay(g, c));
+    if (!may_pass(g, c) && !may_stay(g, c))
         return 0;
-    }
     if (!named && c->share <= 1 && !recall(c, device, true, &best)) {
         if (!recall_choice(c, device, true, &best)) {
             TRY(measure_passes(g, c, device, {nullptr, nullptr, queue, steps, self},
@@ -377,8 +365,6 @@ int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launch
     }
     if (best.kind > NO_PASS)
         TRY(find_launch(g, c, device, best, pass, &fits));
-    REQUIRE(fits || !by_hand, "steps_a_pass=%d does not fit on this GPU: leave it out", c->steps_a_pass);
-    REQUIRE(fits || !named, "shape=%s does not fit on this GPU: choose another one, or auto", c->shape);
     if (!fits)
         *pass = {};
     return 0;
