@@ -152,7 +152,8 @@ def _segy(options):
             f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
             ' least'
         )
-    dx, x0, dz, z0, falls = segy_section.su_axes(path, layout, notes) if su else segy_section.segy_axes(path, layout, notes)
+    dx, x0, dz, z0, falls = (segy_section.su_axes(path, layout, notes) if su
+                             else segy_section.segy_axes(path, layout, notes, options.lengths))
     if options.dz is None and dz is None:
         fail(
             f'{path} does not say its depth spacing: give --dz'

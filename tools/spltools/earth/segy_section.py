@@ -29,11 +29,11 @@ def su_axes(path, layout, notes):
     return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None, False
 
 
-def segy_axes(path, layout, notes):
+def segy_axes(path, layout, notes, lengths):
     """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y."""
     fields = dict(segy_layout.FIELDS, cx=(181, 4), cy=(185, 4))
     scalars = segy_layout.column(path, layout, 'scalco', fields)
-    metre = segy_layout.FOOT if layout.feet else 1.0
+    metre = segy_layout.metre(layout, lengths)
     places = {xy: segy_layout.scaled(segy_layout.column(path, layout, xy, fields), scalars)
               for xy in ('cx', 'cy', 'sx', 'sy', 'gx', 'gy')}
     largest = max(np.abs(v).max() for v in places.values())
@@ -51,7 +51,7 @@ def segy_axes(path, layout, notes):
         step = float(away) / len(steps)
         if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
             if abs(away - length) <= 0.01 * length:
-                return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
+                return _line_axes(name, e, n, step, segy_layout.feet_words(layout, largest, '--lengths', lengths), notes)
     notes.append(_irregular(places['cx'] * metre, places['cy'] * metre))
     return None, None, None, None, False
 

@@ -154,9 +154,9 @@ def _segy_options(verbs):
     segy_layout.file_options(verb)
     verb.add_argument(
         '--unit',
-        choices=('auto', 'm', 'ft'),
+        choices=('auto', 'm', 'ft', 'us-ft'),
         default='auto',
-        help='unit of lengths; auto: as the file header says',
+        help='unit of lengths; auto: as the file header says, which calls feet of 0.3048 m and of the US survey (us-ft) alike',
     )
     verb.add_argument(
         '--record-field',
