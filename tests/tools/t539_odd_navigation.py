@@ -72,6 +72,36 @@ tool.refused('line 2: a tab', 'P1/90, a tab for two blanks, which moved eastings
 tool.refused('1 trace with a source or receiver at easting 0, northing 0', 'P1/90, a group at 0, 0', *line_of([GRID] + p190(blank=3)))
 tool.refused('the source of record 1002', 'P1/90, a source at 0, 0', *line_of([GRID] + p190(blank=0)))
 tool.refused('all sources and receivers lie at easting 0', 'P1/90, no positions of a map', *line_of([GRID] + p190(blank='all')))
+
+
+def streamers(first):
+    """The shots with a second streamer 100 m south of the first one and 1 m deeper, whose groups begin at `first`."""
+    lines = []
+    for line in p190():
+        lines.append(line)
+        if line[0] == 'R':
+            other = 'R' + ''.join(f'{int(line[k:k + 4]) + first - 1:4d}{line[k + 4:k + 13]}{NORTH - 100:9.1f} 8.5'
+                                  for k in range(1, 79, 26) if line[k:k + 26].strip())
+            lines.append(f'{other:<79s}2')
+    return lines
+
+
+tool.refused('holds the streamers 1, 2: choose one with --streamer, or for modelling in 3D --streamer all', 'P1/90 of two streamers',
+             *line_of([GRID] + streamers(1)))
+for first, told in ((1, 'channels are their groups, plus 4 for 2'), (5, 'all their groups have numbers of their own')):
+    said = tool.fine(f'P1/90 of two streamers, groups of the second from {first}',
+                     *line_of([GRID] + streamers(first), 'good.keymap'), '--streamer', 'all', '--azimuth', 'none')
+    shots = keymap.read_map('good.keymap')
+    order = [np.argsort(s.channel) for s in shots]
+    claim(told in said and all(list(s.channel[k]) == list(range(1, 9)) and list(s.rz[k]) == [7.5] * 4 + [8.5] * 4
+                               and np.allclose(s.ry[k] - s.sy, [0] * 4 + [-100] * 4) and np.allclose(s.rx[k][:4], s.rx[k][4:])
+                               for s, k in zip(shots, order)), 'has a channel for each group of both, each at its place')
+second = [line.replace('SLINE-1', 'SLINE-2') for line in p190()]
+tool.refused("source point 1001 of line 'LINE-2' stands in line 2 as one of line 'LINE-1': give --renumber",
+             'P1/90, two lines with the same points', *line_of([GRID] + p190() + second))
+tool.fine('P1/90, two lines with the same points', *line_of([GRID] + p190() + second, 'good.keymap'), '--renumber')
+claim([(s.record, s.point) for s in keymap.read_map('good.keymap')] == [(i + 1, 1001 + i % 3) for i in range(6)], 'are six shots')
+tool.refused('stands in line 2 already', 'P1/90, a line twice', *line_of([GRID] + p190() + p190()), '--renumber')
 many = [Shot(i + 1, 50.0 * i, 0.0, 6.0, np.arange(1, 4), np.zeros(3), np.zeros(3), np.array([np.nan if i % 2 else 7.0, 8.0 + i, np.nan]))
         for i in range(40000)]
 begun = time.process_time()
@@ -98,6 +128,10 @@ FINE = {f'{201 + k / 100:.2f}': 5000.0 + 2 * k for k in range(11)}
 tool.fine('SPS points a hundredth apart', *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 11), ('102.00', '201.02', '201.06', 3)], out='good.keymap'))
 shots = keymap.read_map('good.keymap')
 claim([list(s.rx) for s in shots] == [[5000.0 + 2 * k for k in range(11)], [5004.0, 5008.0, 5012.0]], 'are where they should be')
+for path in ('f.s', 'f.r', 'f.x'):
+    with open(path, 'a') as file:
+        file.write('EOF\n')
+tool.fine('SPS files that end with EOF', 'sps', 'f.s', 'f.r', 'f.x', '--azimuth', 'none', '-o', 'good.keymap', '--overwrite')
 tool.refused('point 201.025 index 1 is not in the receiver file', 'channels between points a hundredth apart, which the nearest were taken for',
              *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]))
 tool.fine('SPS points a thousandth apart',

@@ -118,7 +118,8 @@ def _p190_options(verbs):
         help='for blank receiver depths; default: that of the same group in the nearest shot',
     )
     verb.add_argument('--source', metavar='ID', help='source ID (column 18), where a point has several')
-    verb.add_argument('--streamer', metavar='ID', help='streamer ID (column 80), where there are several')
+    verb.add_argument('--streamer', metavar='ID',
+                      help='streamer ID (column 80), where there are several; all: each of them, for modelling in 3D')
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_p190)
@@ -293,7 +294,7 @@ def _specfem_options(verbs):
 
 def _p190(options):
     shots, groups, notes = p190.read_p190(
-        options.file, options.source_depth, options.depth, options.source, options.streamer
+        options.file, options.source_depth, options.depth, options.source, options.streamer, options.renumber
     )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
     return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}',

@@ -244,7 +244,8 @@ def feet_words(layout, largest, option, lengths):
     apart = largest * (US_FOOT - FOOT)
     if lengths == 'us-ft' or apart < APART:
         return ' (feet converted)'
-    return f' (feet of {FOOT} m converted; {option} us-ft if they are those of the US survey, which lie up to {apart:.1f} m elsewhere)'
+    return (f' (feet of {FOOT} m converted; {option} us-ft if they are those of the US survey, which lie up to {apart:.1f} m'
+            ' elsewhere)')
 
 
 def scaled(values, scalars):

@@ -95,7 +95,7 @@ def _sps_points(path, kind, revision, elevation, faults):
     factor = _sps_factor(lines)
     points = {}
     for number, line in enumerate(lines, 1):
-        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+        if line[:1] == 'H' or line.strip(' \x1a\r') in ('', 'EOF'):
             continue
         if line[:1] != kind:
             faults.add(
@@ -153,7 +153,7 @@ def _sps_relations(path, revision, sources, receivers, faults):
     table = _Points(receivers)
     places, rows, used = {}, {}, {}
     for number, line in enumerate(read_lines(path), 1):
-        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+        if line[:1] == 'H' or line.strip(' \x1a\r') in ('', 'EOF'):
             continue
         if line[:1] != 'X':
             faults.add(path, number, f"column 1 is '{line[:1]}': only H and X records belong into this file")
