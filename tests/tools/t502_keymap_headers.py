@@ -136,6 +136,9 @@ def test_good():
     shuffled = [headers()[i] for i in np.random.default_rng(1).permutation(SHOTS * CHANNELS)]
     shots, text = fine('unsorted traces', segy('shuffled.segy', shuffled))
     agrees(shots, 'sorted again')
+    shots, text = fine('traces that stand there twice', segy('twice.segy', shuffled + shuffled[7:11]))
+    agrees(shots, 'once each')
+    claim(all(len(s.channel) == CHANNELS for s in shots) and '4 traces of the same record, channel and place' in text, 'which is told')
     claim('not sorted' in text, 'which is told')
     claim(
         [s.record for s in fine('records by source point', 'plain.segy', '--record-field', 'source_point')[0]]

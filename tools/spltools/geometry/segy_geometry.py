@@ -208,6 +208,7 @@ def _shots(path, h, place, numbers, options, notes):
     order = np.lexsort((numbers, channel, records))
     if np.any(np.diff(order) < 0):
         notes.append('traces are not sorted by record and channel: sorted')
+    order = _once(order, records, channel, place, notes)
     points = _points(h)
     starts = np.flatnonzero(np.r_[True, np.diff(records[order]) != 0])
     shots = []
@@ -230,6 +231,18 @@ def _shots(path, h, place, numbers, options, notes):
         )
     faults.tell()
     return shots
+
+
+def _once(order, records, channel, place, notes):
+    """The order without traces that repeat one of their record and channel in the same place, as copies and components do."""
+    again = np.flatnonzero((np.diff(records[order]) == 0) & (np.diff(channel[order]) == 0)) + 1
+    here, before = order[again], order[again - 1]
+    again = again[np.all([values[here] == values[before] for values in place.values()], axis=0)]
+    if len(again):
+        i = order[again[0]]
+        notes.append(f'{counted(len(again), "trace")} of the same record, channel and place as another left out, the first of them of '
+                     f'record {records[i]}, channel {channel[i]}')
+    return np.delete(order, again)
 
 
 def _points(h):
