@@ -240,8 +240,8 @@ def _once(order, records, channel, place, notes):
     again = again[np.all([values[here] == values[before] for values in place.values()], axis=0)]
     if len(again):
         i = order[again[0]]
-        notes.append(f'{counted(len(again), "trace")} of the same record, channel and place as another left out, the first of them of '
-                     f'record {records[i]}, channel {channel[i]}')
+        notes.append(f'{counted(len(again), "trace")} of the same record, channel and place as another left out, the first of'
+                     f' them of record {records[i]}, channel {channel[i]}')
     return np.delete(order, again)
 
 
