@@ -140,7 +140,12 @@ tool.fine('SPS points a thousandth apart',
 claim([s.sx for s in keymap.read_map('good.keymap')] == [5000.0, 5050.0], 'are two')
 ONE = [('101.00', '201.00', '201.00', 1)]
 FEET, FACTOR = header('H20 ', 'Coordinate units', 'US SURVEY FEET'), header('H201', 'Factor to metre', '0.30480061')
-tool.refused('header H201 says feet', 'SPS in feet without a factor', *sps(SOURCES, FINE, ONE, ([FEET], [FEET])))
+OTHER = [header('H200', 'Description of grid units', 'American Feet;'), header('H120', 'Geodetic datum', 'N/A,N/A;'),
+         header('H180', 'Projection type', 'Lambert;')]
+for feet in ([FEET], OTHER):
+    tool.refused('header H201 says feet', f'SPS in feet without a factor, {feet[0][:4]}', *sps(SOURCES, FINE, ONE, (feet, feet)))
+tool.fine('SPS, headers of four characters', *sps(SOURCES, FINE, ONE, (OTHER + [FACTOR], OTHER + [FACTOR]), 'good.keymap'))
+claim('crs=Lambert ' in open('good.keymap').read(), 'tell the projection, without what is N/A')
 tool.fine('SPS in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [FEET, FACTOR]), 'good.keymap'))
 claim(abs(keymap.read_map('good.keymap')[0].sx - 5000 * FOOT) < 1e-2, 'are metres')
 tool.refused('f.s gives the factor 0.30480061 to metres and f.r 1 ', 'SPS, only sources in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [])))

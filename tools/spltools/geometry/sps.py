@@ -83,8 +83,8 @@ def _sps_revision(path):
 
 
 def _sps_factor(lines):
-    """Factor to metres (headers H20, H201), 1 if not given."""
-    unit, factor = (next((s[32:] for s in lines if s.startswith(code)), '') for code in ('H20 ', 'H201'))
+    """Factor to metres (headers H20, which some write H200, and H201), 1 if not given."""
+    unit, factor = (next((s[32:] for s in lines if s.startswith(codes)), '') for codes in (('H20 ', 'H200'), ('H201',)))
     return unit_factor('H201', f'{re.sub("[0-9.,]", " ", unit)} {factor}')
 
 
