@@ -140,6 +140,19 @@ tool.fine('SPS points a thousandth apart',
 claim([s.sx for s in keymap.read_map('good.keymap')] == [5000.0, 5050.0], 'are two')
 ONE = [('101.00', '201.00', '201.00', 1)]
 FEET, FACTOR = header('H20 ', 'Coordinate units', 'US SURVEY FEET'), header('H201', 'Factor to metre', '0.30480061')
+HOLES = [('101.00', '201.00', '201.10', 11), ('102.00', '201.02', '201.02', 1), ('103.00', '201.00', '201.10', 11)]
+lacking = {point: at for point, at in FINE.items() if point not in ('201.02', '201.07')}
+tool.refused('source line 1.00 point 103 index 1 is not in the source file', 'SPS, relations of points that are missing',
+             *sps(SOURCES, lacking, HOLES))
+said = tool.fine('SPS, relations of points that are missing', *sps(SOURCES, lacking, HOLES, out='good.keymap'), '--skip-missing')
+shots = keymap.read_map('good.keymap')
+claim([list(s.channel) for s in shots] == [[1, 2, 4, 5, 6, 7, 9, 10, 11]] and list(shots[0].rx) == [5000.0 + 2 * (c - 1) for c in shots[0].channel]
+      and '1 relation record left out whose source is not' in said and '3 channels left out whose receiver is not' in said,
+      'are left out, which is told; channels keep their numbers and places')
+tool.refused('point 201.025 index 1 is not in the receiver file', 'channels between points, whatever may be missing',
+             *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]), '--skip-missing')
+tool.refused('2 of 3 channels are on receivers that the receiver file lacks', 'receivers of another survey',
+             *sps(SOURCES, lacking, [('101.00', p, p, 1) for p in ('201.02', '201.07')] + [('102.00', '201.00', '201.00', 1)]), '--skip-missing')
 OTHER = [header('H200', 'Description of grid units', 'American Feet;'), header('H120', 'Geodetic datum', 'N/A,N/A;'),
          header('H180', 'Projection type', 'Lambert;')]
 for feet in ([FEET], OTHER):

@@ -140,6 +140,11 @@ def _sps_options(verbs):
         action='store_true',
         help='depth = point depth; default: point depth - surface elevation',
     )
+    verb.add_argument(
+        '--skip-missing',
+        action='store_true',
+        help='leave out relations of sources, and channels of receivers, that S-FILE and R-FILE lack',
+    )
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_sps)
@@ -303,7 +308,7 @@ def _p190(options):
 
 def _sps(options):
     shots, notes = sps.read_sps(
-        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
+        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation, options.skip_missing
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
     return _finish(options, shots, notes, f'SPS files {names}', read_crs(options.sources))

@@ -43,10 +43,11 @@ RELATION = {
 }
 
 
-def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True):
+def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True, skip_missing=False):
     """Shots of an SPS survey, with easting and northing in x and y, and sentences on what was found.
 
-    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out.
+    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out. skip_missing leaves out
+    relations of sources, and channels of receivers, that the other two files lack.
     """
     faults = Faults()
     revision = revision or _sps_revision(source_file)
@@ -57,11 +58,13 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
     if factors[0] != factors[1]:
         fail(f'{source_file} gives the factor {factors[0]:.12g} to metres and {receiver_file} {factors[1]:.12g} (header H201): '
              'write the same into both')
-    shots, unused = _sps_relations(relation_file, revision, sources, receivers, faults)
+    missing = _Missing(skip_missing, receivers)
+    shots, unused = _sps_relations(relation_file, revision, sources, receivers, missing, faults)
     faults.tell()
     if not shots:
         fail(f'{relation_file}: no relation records (X in column 1): is this the relation file?')
     notes = [f'SPS revision {revision}: {counted(len(sources), "source point")}, {counted(len(receivers), "receiver point")}']
+    notes += missing.told()
     if unused:
         notes.append(counted(unused, 'source point has no relation record and is left out',
                              'source points have no relation record and are left out'))
@@ -147,7 +150,36 @@ def _point_name(key):
     return f'line {key[0]} point {point} index {key[2]}'
 
 
-def _sps_relations(path, revision, sources, receivers, faults):
+class _Missing:
+    """What relations name and the files of points lack, where that is left out."""
+
+    def __init__(self, skip, receivers):
+        self.skip, self.relations, self.channels, self.first = skip, 0, 0, {}
+        lines = {}
+        for line, point, _ in receivers if skip else ():
+            lines.setdefault(line, []).append(point)
+        self.steps = {line: (points[0], int(np.gcd.reduce(np.array(points) - points[0]))) for line, points in lines.items()}
+
+    def on_line(self, key):
+        """Whether a receiver that is missing could be one of its line, by the step of the numbers there."""
+        first, step = self.steps.get(key[0], (key[1], 1))
+        return self.skip and (step == 0 or (key[1] - first) % step == 0)
+
+    def takes(self, what, key, channels=0):
+        """Whether it may be left out; counts it."""
+        if self.skip:
+            self.first.setdefault(what, _point_name(key))
+            self.channels += channels
+            self.relations += what == 'source'
+        return self.skip
+
+    def told(self):
+        for what, number, noun in (('source', self.relations, 'relation record'), ('receiver', self.channels, 'channel')):
+            if number:
+                yield f'{counted(number, noun)} left out whose {what} is not in the {what} file, the first: {self.first[what]}'
+
+
+def _sps_relations(path, revision, sources, receivers, missing, faults):
     """Shots by the relation records, and how many source points have none."""
     at = RELATION[revision]
     table = _Points(receivers)
@@ -163,6 +195,8 @@ def _sps_relations(path, revision, sources, receivers, faults):
         record = c.whole(*at['record'], 'field record number')
         key = _point_key(c, at['line'], at['point'], at['index'])
         if key[1] is not None and key not in sources:
+            if missing.takes('source', key):
+                continue
             faults.add(path, number, f'source {_point_name(key)} is not in the source file')
         elif faults.count == before and used.setdefault(record, key) != key:
             faults.add(
@@ -171,12 +205,17 @@ def _sps_relations(path, revision, sources, receivers, faults):
                 f'field record {record} has another source point before: {_point_name(used[record])}',
             )
         channels = _channels(c, at)
-        spread = _relation_receivers(c, at, len(channels), table.row) if faults.count == before else []
+        spread = _relation_receivers(c, at, len(channels), table.row, missing) if faults.count == before else []
         if faults.count == before:
             places[record] = sources[key]
-            rows.setdefault(record, array('i')).extend(n for both in zip(channels, spread) for n in both)
+            pairs = (pair for pair in zip(channels, spread) if pair[1] is not None)
+            rows.setdefault(record, array('i')).extend(n for pair in pairs for n in pair)
+    taken = sum(len(pairs) for pairs in rows.values()) // 2
+    if missing.channels > taken:
+        fail(f'{path}: {missing.channels} of {missing.channels + taken} channels are on receivers that the receiver file lacks,'
+             f" the first on {missing.first['receiver']}: does it belong to this survey?")
     shots = []
-    for record in sorted(rows):
+    for record in sorted(record for record in rows if rows[record]):
         pairs = np.array(rows.pop(record)).reshape(-1, 2)
         channel, spread = pairs[np.argsort(pairs[:, 0], kind='stable')].T
         e, n, z, height, line, point = places[record]
@@ -225,16 +264,20 @@ def _channels(columns, at):
     return list(range(first, last + 1, step))
 
 
-def _relation_receivers(columns, at, n, receivers):
-    """What `receivers` has for the points of a relation record, one for each of its n channels."""
+def _relation_receivers(columns, at, n, receivers, missing):
+    """What `receivers` has for the points of a relation record, one for each of its n channels; None for those that may lack."""
     first, last = (columns.real(*where, 'receiver') for where in at['receivers'])
     line, index = _plain(columns.text(*at['rline'])), columns.text(*at['rindex']) or '1'
     if np.isnan(first + last) or n < 1:
         return []
-    found = []
+    found, absent = [], []
     for point in np.linspace(first, last, n) if n > 1 else [first]:
         key = (line, round(PARTS * float(point)), index)
         if key not in receivers:
+            absent.append(key)
+            if missing.on_line(key):
+                found.append(None)
+                continue
             columns.faults.add(
                 columns.path,
                 columns.number,
@@ -243,6 +286,8 @@ def _relation_receivers(columns, at, n, receivers):
             )
             return []
         found.append(receivers[key])
+    for key in absent:
+        missing.takes('receiver', key, 1)
     if n == 1 and last != first:
         columns.faults.add(columns.path, columns.number, f'one channel, but receivers {first:g} to {last:g}')
     return found
