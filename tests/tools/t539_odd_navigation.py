@@ -153,6 +153,15 @@ tool.refused('point 201.025 index 1 is not in the receiver file', 'channels betw
              *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]), '--skip-missing')
 tool.refused('2 of 3 channels are on receivers that the receiver file lacks', 'receivers of another survey',
              *sps(SOURCES, lacking, [('101.00', p, p, 1) for p in ('201.02', '201.07')] + [('102.00', '201.00', '201.00', 1)]), '--skip-missing')
+words = sps(SOURCES, FINE, ONE, out='good.keymap')
+with open('f.r') as file:
+    lines = [line[:40] + '1234.5' + line[46:] if line[0] == 'R' else line for line in file]
+with open('f.r', 'w') as file:
+    file.writelines(lines)
+said = tool.fine('SPS of nodes', *words)
+claim('all receivers are at depth 0, in water of up to 1234.5: give --on-floor' in said, 'the water above them is told')
+said = tool.fine('SPS of nodes on the sea floor', *words, '--on-floor')
+claim('all receivers are' not in said and list(keymap.read_map('good.keymap')[0].rz) == [1234.5], 'they are at its depth')
 OTHER = [header('H200', 'Description of grid units', 'American Feet;'), header('H120', 'Geodetic datum', 'N/A,N/A;'),
          header('H180', 'Projection type', 'Lambert;')]
 for feet in ([FEET], OTHER):

@@ -145,6 +145,9 @@ def _sps_options(verbs):
         action='store_true',
         help='leave out relations of sources, and channels of receivers, that S-FILE and R-FILE lack',
     )
+    verb.add_argument(
+        '--on-floor', action='store_true', help='receivers lie on the sea floor: their depth is the water depth of R-FILE'
+    )
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_sps)
@@ -308,7 +311,8 @@ def _p190(options):
 
 def _sps(options):
     shots, notes = sps.read_sps(
-        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation, options.skip_missing
+        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation, options.skip_missing,
+        options.on_floor
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
     return _finish(options, shots, notes, f'SPS files {names}', read_crs(options.sources))

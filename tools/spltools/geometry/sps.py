@@ -5,15 +5,15 @@ from array import array
 
 import numpy as np
 
-from spltools.cli import counted, fail
+from spltools.cli import counted, fail, warn
 from spltools.geometry.columns import Columns, read_lines, unit_factor
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
 # Columns of the point records, from easting on equal in both revisions, and of the relation records.
 POINT = {
-    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
-    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
+    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34), water=(41, 46)),
+    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36), water=(43, 46)),
 }
 CHANNELS_MAX = 99999  # five columns
 PARTS = 10000  # points differ by no less than 1/PARTS
@@ -43,17 +43,22 @@ RELATION = {
 }
 
 
-def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True, skip_missing=False):
+def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True, skip_missing=False, on_floor=False):
     """Shots of an SPS survey, with easting and northing in x and y, and sentences on what was found.
 
     Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out. skip_missing leaves out
-    relations of sources, and channels of receivers, that the other two files lack.
+    relations of sources, and channels of receivers, that the other two files lack. on_floor: the depth of receivers is the water
+    depth there, as of nodes and cables on the sea floor.
     """
     faults = Faults()
     revision = revision or _sps_revision(source_file)
     sources = _sps_points(source_file, 'S', revision, elevation, faults)
-    receivers = _sps_points(receiver_file, 'R', revision, elevation, faults)
+    receivers = _sps_points(receiver_file, 'R', revision, elevation, faults, on_floor)
     faults.tell()
+    water = 0.0 if any(place[2] for place in receivers.values()) else _deepest_water(receiver_file, revision)
+    if water > 0:
+        warn(f'{receiver_file}: all receivers are at depth 0, in water of up to {water:g}: give --on-floor if they lie on the sea'
+             ' floor')
     factors = [_sps_factor(read_lines(path)) for path in (source_file, receiver_file)]
     if factors[0] != factors[1]:
         fail(f'{source_file} gives the factor {factors[0]:.12g} to metres and {receiver_file} {factors[1]:.12g} (header H201): '
@@ -69,7 +74,8 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
         notes.append(counted(unused, 'source point has no relation record and is left out',
                              'source points have no relation record and are left out'))
     notes.append(
-        'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
+        ('depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out')
+        + ('; of receivers = water depth' if on_floor else '')
     )
     return shots, notes
 
@@ -91,7 +97,7 @@ def _sps_factor(lines):
     return unit_factor('H201', f'{re.sub("[0-9.,]", " ", unit)} {factor}')
 
 
-def _sps_points(path, kind, revision, elevation, faults):
+def _sps_points(path, kind, revision, elevation, faults, on_floor=False):
     """Points of an S or R file: {(line, point, index): (easting, northing, depth, height, line, point)} in metres."""
     at = POINT[revision]
     lines = read_lines(path)
@@ -106,14 +112,17 @@ def _sps_points(path, kind, revision, elevation, faults):
             )
             continue
         c = Columns(path, number, line, faults)
-        depth = c.real(*at['depth'], 'point depth', blank=0.0)
-        surface = c.real(66, 71, 'surface elevation', blank=0.0) if elevation else 0.0
+        if on_floor:
+            depth, height = c.real(*at['water'], 'water depth'), 0.0
+        else:
+            depth, height = c.real(*at['depth'], 'point depth', blank=0.0), c.real(66, 71, 'surface elevation', blank=0.0)
+        surface = height if elevation else 0.0
         key = _point_key(c, at['line'], at['point'], at['index'])
         place = (
             c.real(47, 55, 'easting') * factor,
             c.real(56, 65, 'northing') * factor,
             (depth - surface) * factor,
-            (c.real(66, 71, 'surface elevation', blank=0.0) - depth) * factor,
+            (height - depth) * factor,
             c.text(*at['line']),
             np.nan if key[1] is None else key[1] / PARTS,
         )
@@ -125,6 +134,13 @@ def _sps_points(path, kind, revision, elevation, faults):
             ' file?'
         )
     return points
+
+
+def _deepest_water(path, revision):
+    """The largest water depth of a file of points, which else is not used, in its unit; 0 where it holds none."""
+    first, last = POINT[revision]['water']
+    words = (line[first - 1 : last].strip() for line in read_lines(path) if line[:1] == 'R')
+    return max((float(word) for word in words if re.fullmatch(r'[0-9]+\.?[0-9]*', word)), default=0.0)
 
 
 def _point_key(columns, line, point, index):
