@@ -142,12 +142,12 @@ contains
     character(:), allocatable :: advice, line
     integer :: first, last, start
     advice = ''
-    line = BareLine(file%text(scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1:file%last))
+    line = BareLine(file%text(scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1:file%last))//' '
     start = verify(line, ' ')
-    last = start - 1
+    last = max(0, start - 1)
     do while (last < len_trim(line))
       first = last + verify(line(last + 1:), ' ')
-      last = first - 2 + scan(line(first:)//' ', ' ')
+      last = first - 2 + scan(line(first:), ' ')
       if (.not. Parted(line(first:last), first == start, last == len_trim(line))) cycle
       advice = '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
       return
@@ -158,9 +158,10 @@ contains
   pure function BareLine(text) result(line)
     character(*), intent(in) :: text
     character(:), allocatable :: line
-    integer :: i, depth
+    integer :: i, n, depth
     character :: c, quote
-    line = ''
+    allocate (character(len(text)) :: line)   ! at once: a line may have a million characters
+    n = 0
     depth = 0
     quote = ' '
     do i = 1, len(text)
@@ -169,15 +170,17 @@ contains
         if (c == quote) quote = ' '
         cycle
       end if
-      if (c == '#') return
+      if (c == '#') exit
       if (IsBlank(c) .or. c == '=') c = ' '
-      if (scan(c, '''"') > 0 .and. line(max(1, len(line)):) == '') then
+      if (scan(c, '''"') > 0 .and. line(max(1, n):n) == '') then
         quote = c
         c = 'q'
       end if
       depth = max(0, depth + merge(1, 0, c == '(') - merge(1, 0, c == ')'))
-      line = line//merge(c, 'b', depth == 0)
+      n = n + 1
+      line(n:n) = merge(c, 'b', depth == 0)
     end do
+    line = line(:n)
   end function BareLine
 
   !> True for a word that begins as numbers do and holds commas or semicolons, or has them at an end; of the first word of a line

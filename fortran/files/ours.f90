@@ -44,18 +44,26 @@ contains
     character(*), intent(in) :: output
     logical, intent(in) :: overwrite
     type(problems_t), intent(inout) :: problems
-    logical :: known
+    character(:), allocatable :: link
+    logical :: known, journal
     integer :: kind
     known = .true.
     kind = path_kind(CString(output))
     if (kind == path_nothing) return
-    if (kind == path_loose_link .or. (kind == path_file_by_link .and. overwrite)) then
-      call ProblemAdd(problems, "'"//output//"' is a link"//trim(merge(' that leads nowhere                              ', &
-        ', in whose place overwrite=y would put a new file', kind == path_loose_link))// &
-                      ': give the output by the name of the file itself')
+    journal = FileExists(SidePath(output, 'journal'))
+    link = ''
+    if (kind == path_loose_link) then
+      link = ' that leads nowhere'
+    else if (kind == path_file_by_link .and. overwrite) then
+      link = ', in whose place overwrite=y would put a new file'
+    else if (kind == path_file_by_link .and. .not. journal) then
+      link = ', and its journal is not beside the link'
+    end if
+    if (link /= '') then
+      call ProblemAdd(problems, "'"//output//"' is a link"//link//': give the output by the name of the file itself')
       return
     end if
-    if (.not. FileExists(SidePath(output, 'journal'))) then
+    if (.not. journal) then
       known = FioKnown(output)
     else if (overwrite) then
       known = FioMade(output)

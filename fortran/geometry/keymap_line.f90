@@ -24,7 +24,11 @@ contains
     type(problems_t), intent(inout) :: problems
     type(textfile_t), intent(in) :: file
     character(*), intent(in) :: sentence
-    call ProblemAdd(problems, file%path, file%line, sentence//TextAdvice(file))
+    if (problems%full()) then                 ! the advice reads the line, which may be long and have a fault in each word
+      call ProblemAdd(problems, file%path, file%line, sentence)
+    else
+      call ProblemAdd(problems, file%path, file%line, sentence//TextAdvice(file))
+    end if
   end subroutine FaultHere
 
   !> Reads the rest of the present line.

@@ -11,6 +11,7 @@ program t003_columns_parted_by_blanks
   use layer_table_m, only: layer_table_t, LayersRead
   use materials_m, only: materials_t, MaterialsRead
   use put_m, only: Put
+  use text_m, only: Str
   use wavelet_file_m, only: WavefileRead
   implicit none
   character, parameter :: lf = new_line('a'), tab = achar(9)
@@ -41,6 +42,8 @@ program t003_columns_parted_by_blanks
   call Plain('top', 'lake -20'//lf//'rock min(x,z)'//lf, 'a comma between brackets')
   call Plain('keymap', cable//'shot 1 -5e9 6 ca,ble'//lf, 'a comma in a name')
   call Plain('keymap', cable//'spread node;7 streamer first=1e30 interval=12.5 channels=10 depth=8'//lf, 'a semicolon in a name')
+  call LongLine('a word of a million characters', 'shot '//repeat('1,', 500000))
+  call LongLine('300000 words, each at fault', 'skip '//repeat('7, ', 300000))
   call Plain('materials', 'rock,hard 2000 900 soft'//lf//'* 2100 900 2000'//lf, 'a comma in the name of a material')
   call Done()
 
@@ -78,6 +81,19 @@ contains
     if (.not. allocated(error)) allocate (error, source=error_t(advice))
     call Claim(index(error%message, advice) == 0, what//' gets no advice: '//error%message)
   end subroutine Plain
+
+  !> Claims that a key-map's `line` of a million characters is refused in time, as to copy it for each character is not.
+  subroutine LongLine(what, line)
+    character(*), intent(in) :: what, line
+    type(error_t), allocatable :: error
+    real :: begun, ended                      ! of this process alone, whatever else the machine does
+    call cpu_time(begun)
+    call Read('keymap', cable//'shot 1 500 6 cable'//lf//line//lf, error)
+    call cpu_time(ended)
+    if (.not. allocated(error)) allocate (error, source=error_t('nothing, it was taken'))
+    call Claim(index(error%message, advice) > 0 .and. ended - begun < 5, what//': refused with the advice after '// &
+               Str(real(ended - begun, dp))//' s (up to 5): '//error%message(:min(len(error%message), 200)))
+  end subroutine LongLine
 
   subroutine Read(reader, text, error)
     character(*), intent(in) :: reader, text

@@ -221,6 +221,11 @@ claim(r.returncode == 0 and "3 shots are done already" in r.stderr, f"it goes on
 r = run("par=job.par", "output=o", "overwrite=y")
 claim(r.returncode == 1 and "'o' is a link, in whose place overwrite=y would put a new file" in r.stderr and os.path.islink("o")
       and Path("far/o").read_bytes() == before, f"overwrite=y does not put a file in place of the link: {r.stderr.strip()}")
+os.rename("o.journal", "far/o.journal")
+r = run("par=job.par", "output=o")
+claim(r.returncode == 1 and "'o' is a link, and its journal is not beside the link: give the output by the name of the file itself" in r.stderr,
+      f"a link to an output with its journal: {r.stderr.strip()}")
+os.rename("far/o.journal", "o.journal")
 os.symlink("far/none", "loose")
 r = run("par=job.par", "output=loose")
 claim(r.returncode == 1 and "'loose' is a link that leads nowhere" in r.stderr, f"an output that would be made by a link: {r.stderr.strip()}")

@@ -16,6 +16,7 @@ import random
 import shutil
 import sys
 import tempfile
+import types
 import warnings
 import zlib
 from pathlib import Path
@@ -124,14 +125,15 @@ def section(place, data):
     """A depth section in SEG-Y, or behind a first '+' in SU; behind '3' a volume in SEG-Y."""
     if data[:1] == b'3':
         return model_of(place, ['segy3d', place.put('in.segy', data[1:])])
-    if data[:1] == b'+':
-        path, layout_of, axes = place.put('in.su', data[1:]), segy_layout.su_layout, segy_section.su_axes
-    else:
-        path, layout_of, axes = place.put('in.segy', data), segy_layout.segy_layout, segy_section.segy_axes
-    layout = layout_of(path)
+    su = data[:1] == b'+'
+    path = place.put('in.su', data[1:]) if su else place.put('in.segy', data)
+    layout = segy_layout.su_layout(path) if su else segy_layout.segy_layout(path)
     if layout.traces < 2 or layout.ns < 2:
         cli.fail('no section')
-    axes(path, layout, [])
+    if su:
+        segy_section.su_axes(path, layout, [])
+    else:
+        segy_section.segy_axes(path, layout, [], types.SimpleNamespace(lengths='m', dx=None))
     values = model_tool.checked(path, segy_section.samples(path, layout).T, 'vp', 'm/s')
     if values.min() < 100 or values.max() > 15000:
         raise Contradiction('no velocity')

@@ -121,6 +121,14 @@ def test_good():
         '--unit ft',
         0.01,
     )
+    for row in feet:                            # three million feet away, as state plane coordinates are
+        for word in (F.SourceX, F.GroupX):
+            row[word] += 300000000 - 100000
+    away = [fine(f'feet far away {words}', segy('away.segy', feet, feet=True), *words) for words in ((), ('--unit', 'us-ft'))]
+    far = [shots[0].sx - (1000 - 0.3048 * 1000 + length * 3e6) for (shots, _), length in zip(away, (0.3048, 1200 / 3937))]
+    claim(max(map(abs, far)) < 0.02, f'are feet of 0.3048 m, or with --unit us-ft of 1200/3937 m: {far[0]:.3f} and {far[1]:.3f} m off')
+    claim('us-ft if they are those of the US survey, which lie up to 1.8 m elsewhere' in away[0][1] and 'us-ft' not in away[1][1],
+          'the other foot is told of where it lies elsewhere')
     claim(
         'does not say metres or feet' in fine('no unit', segy('nounit.segy', headers(), system=False))[1],
         'metres are assumed aloud',
@@ -128,6 +136,9 @@ def test_good():
     shuffled = [headers()[i] for i in np.random.default_rng(1).permutation(SHOTS * CHANNELS)]
     shots, text = fine('unsorted traces', segy('shuffled.segy', shuffled))
     agrees(shots, 'sorted again')
+    shots, text = fine('traces that stand there twice', segy('twice.segy', shuffled + shuffled[7:11]))
+    agrees(shots, 'once each')
+    claim(all(len(s.channel) == CHANNELS for s in shots) and '4 traces of the same record, channel and place' in text, 'which is told')
     claim('not sorted' in text, 'which is told')
     claim(
         [s.record for s in fine('records by source point', 'plain.segy', '--record-field', 'source_point')[0]]

@@ -119,6 +119,13 @@ def test_odd_sections():
     refused('1 of 315 samples, the first in column 7, sample 4', 'a dead sample', 'segy', segy('dead.segy', dead), *words)
     mixed = segy('mixed.segy', section(), place=lambda i: (125 * (i * 8 % NX), 0))
     refused('the traces go back and forth: sort them', 'traces out of order', 'segy', mixed, *words)
+    said = fine('traces out of order, spacing given', 'segy', mixed, *words, '--dx', 12.5, '-o', 'mixed.nc')
+    claim('warning: mixed.segy: by their CDP coordinates the traces go back and forth' in said and '12.5 m apart in the order of the file' in said,
+          'a spacing that is given hides them, with a warning')
+    twice = segy('double.segy', section(), place=lambda i: (125 * (i - (i > 7)), 0))
+    refused('traces 8 and 9 stand at the same place: keep one', 'a trace twice', 'segy', twice, *words)
+    said = fine('another spacing than in the headers', 'segy', segy('plain.segy', section()), *words, '--dx', 25, '-o', 'wide.nc')
+    claim('12.5 m apart by their headers, and 25 m by --dx' in said, 'which is told')
     with segyio.open(segy('delay.segy', section()), 'r+', ignore_geometry=True) as file:
         for i in range(NX):
             file.header[i].update({segyio.TraceField.DelayRecordingTime: 250})

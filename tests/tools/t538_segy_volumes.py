@@ -95,6 +95,11 @@ for order, turn, more in (('inline', 0, {}), ('crossline', 90, {'number': (5, 1)
     said = tool.fine(f'traces by {order}, crosslines {turn:.1f} degrees from east {more}', 'segy3d', path, *WORDS, *other, '-o', 'cube.nc')
     node_of(holds('cube.nc', said, 'each value at its place', 0.05), 'cube.nc')
 
+path = cube('feet.segy', 'any', 0, feet=True)                # to the centimetre of its headers
+tool.fine('feet of the US survey', 'segy3d', path, *WORDS, '--lengths', 'us-ft', '-o', 'cube.nc')
+with netCDF4.Dataset('cube.nc') as file:
+    at = [float(file[name][0]) / (1200 / 3937) - place / 0.3048 for name, place in (('x', 5000), ('y', 7000))]
+claim(max(map(abs, at)) < 0.01, f'coordinates are those of the file times 1200/3937 m: {at[0]:.4f} and {at[1]:.4f} feet off')
 path = cube('bare.segy', 'crossline', 0, places=False)
 tool.refused('does not say its spacing along x (coordinates in the trace headers are empty', 'no coordinates', 'segy3d', path, *WORDS, '-o', 'bad.nc')
 said = tool.fine('no coordinates, but spacings', 'segy3d', path, *WORDS, '--dx', 40, '--dy', 25, '--x0', 5000, '--y0', 7000, '-o', 'bare.nc')

@@ -72,6 +72,36 @@ tool.refused('line 2: a tab', 'P1/90, a tab for two blanks, which moved eastings
 tool.refused('1 trace with a source or receiver at easting 0, northing 0', 'P1/90, a group at 0, 0', *line_of([GRID] + p190(blank=3)))
 tool.refused('the source of record 1002', 'P1/90, a source at 0, 0', *line_of([GRID] + p190(blank=0)))
 tool.refused('all sources and receivers lie at easting 0', 'P1/90, no positions of a map', *line_of([GRID] + p190(blank='all')))
+
+
+def streamers(first):
+    """The shots with a second streamer 100 m south of the first one and 1 m deeper, whose groups begin at `first`."""
+    lines = []
+    for line in p190():
+        lines.append(line)
+        if line[0] == 'R':
+            other = 'R' + ''.join(f'{int(line[k:k + 4]) + first - 1:4d}{line[k + 4:k + 13]}{NORTH - 100:9.1f} 8.5'
+                                  for k in range(1, 79, 26) if line[k:k + 26].strip())
+            lines.append(f'{other:<79s}2')
+    return lines
+
+
+tool.refused('holds the streamers 1, 2: choose one with --streamer, or for modelling in 3D --streamer all', 'P1/90 of two streamers',
+             *line_of([GRID] + streamers(1)))
+for first, told in ((1, 'channels are their groups, plus 4 for 2'), (5, 'all their groups have numbers of their own')):
+    said = tool.fine(f'P1/90 of two streamers, groups of the second from {first}',
+                     *line_of([GRID] + streamers(first), 'good.keymap'), '--streamer', 'all', '--azimuth', 'none')
+    shots = keymap.read_map('good.keymap')
+    order = [np.argsort(s.channel) for s in shots]
+    claim(told in said and all(list(s.channel[k]) == list(range(1, 9)) and list(s.rz[k]) == [7.5] * 4 + [8.5] * 4
+                               and np.allclose(s.ry[k] - s.sy, [0] * 4 + [-100] * 4) and np.allclose(s.rx[k][:4], s.rx[k][4:])
+                               for s, k in zip(shots, order)), 'has a channel for each group of both, each at its place')
+second = [line.replace('SLINE-1', 'SLINE-2') for line in p190()]
+tool.refused("source point 1001 of line 'LINE-2' stands in line 2 as one of line 'LINE-1': give --renumber",
+             'P1/90, two lines with the same points', *line_of([GRID] + p190() + second))
+tool.fine('P1/90, two lines with the same points', *line_of([GRID] + p190() + second, 'good.keymap'), '--renumber')
+claim([(s.record, s.point) for s in keymap.read_map('good.keymap')] == [(i + 1, 1001 + i % 3) for i in range(6)], 'are six shots')
+tool.refused('stands in line 2 already', 'P1/90, a line twice', *line_of([GRID] + p190() + p190()), '--renumber')
 many = [Shot(i + 1, 50.0 * i, 0.0, 6.0, np.arange(1, 4), np.zeros(3), np.zeros(3), np.array([np.nan if i % 2 else 7.0, 8.0 + i, np.nan]))
         for i in range(40000)]
 begun = time.process_time()
@@ -98,6 +128,10 @@ FINE = {f'{201 + k / 100:.2f}': 5000.0 + 2 * k for k in range(11)}
 tool.fine('SPS points a hundredth apart', *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 11), ('102.00', '201.02', '201.06', 3)], out='good.keymap'))
 shots = keymap.read_map('good.keymap')
 claim([list(s.rx) for s in shots] == [[5000.0 + 2 * k for k in range(11)], [5004.0, 5008.0, 5012.0]], 'are where they should be')
+for path in ('f.s', 'f.r', 'f.x'):
+    with open(path, 'a') as file:
+        file.write('EOF\n')
+tool.fine('SPS files that end with EOF', 'sps', 'f.s', 'f.r', 'f.x', '--azimuth', 'none', '-o', 'good.keymap', '--overwrite')
 tool.refused('point 201.025 index 1 is not in the receiver file', 'channels between points a hundredth apart, which the nearest were taken for',
              *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]))
 tool.fine('SPS points a thousandth apart',
@@ -106,7 +140,34 @@ tool.fine('SPS points a thousandth apart',
 claim([s.sx for s in keymap.read_map('good.keymap')] == [5000.0, 5050.0], 'are two')
 ONE = [('101.00', '201.00', '201.00', 1)]
 FEET, FACTOR = header('H20 ', 'Coordinate units', 'US SURVEY FEET'), header('H201', 'Factor to metre', '0.30480061')
-tool.refused('header H201 says feet', 'SPS in feet without a factor', *sps(SOURCES, FINE, ONE, ([FEET], [FEET])))
+HOLES = [('101.00', '201.00', '201.10', 11), ('102.00', '201.02', '201.02', 1), ('103.00', '201.00', '201.10', 11)]
+lacking = {point: at for point, at in FINE.items() if point not in ('201.02', '201.07')}
+tool.refused('source line 1.00 point 103 index 1 is not in the source file', 'SPS, relations of points that are missing',
+             *sps(SOURCES, lacking, HOLES))
+said = tool.fine('SPS, relations of points that are missing', *sps(SOURCES, lacking, HOLES, out='good.keymap'), '--skip-missing')
+shots = keymap.read_map('good.keymap')
+claim([list(s.channel) for s in shots] == [[1, 2, 4, 5, 6, 7, 9, 10, 11]] and list(shots[0].rx) == [5000.0 + 2 * (c - 1) for c in shots[0].channel]
+      and '1 relation record left out whose source is not' in said and '3 channels left out whose receiver is not' in said,
+      'are left out, which is told; channels keep their numbers and places')
+tool.refused('point 201.025 index 1 is not in the receiver file', 'channels between points, whatever may be missing',
+             *sps(SOURCES, FINE, [('101.00', '201.00', '201.10', 5)]), '--skip-missing')
+tool.refused('2 of 3 channels are on receivers that the receiver file lacks', 'receivers of another survey',
+             *sps(SOURCES, lacking, [('101.00', p, p, 1) for p in ('201.02', '201.07')] + [('102.00', '201.00', '201.00', 1)]), '--skip-missing')
+words = sps(SOURCES, FINE, ONE, out='good.keymap')
+with open('f.r') as file:
+    lines = [line[:40] + '1234.5' + line[46:] if line[0] == 'R' else line for line in file]
+with open('f.r', 'w') as file:
+    file.writelines(lines)
+said = tool.fine('SPS of nodes', *words)
+claim('all receivers are at depth 0, in water of up to 1234.5: give --on-floor' in said, 'the water above them is told')
+said = tool.fine('SPS of nodes on the sea floor', *words, '--on-floor')
+claim('all receivers are' not in said and list(keymap.read_map('good.keymap')[0].rz) == [1234.5], 'they are at its depth')
+OTHER = [header('H200', 'Description of grid units', 'American Feet;'), header('H120', 'Geodetic datum', 'N/A,N/A;'),
+         header('H180', 'Projection type', 'Lambert;')]
+for feet in ([FEET], OTHER):
+    tool.refused('header H201 says feet', f'SPS in feet without a factor, {feet[0][:4]}', *sps(SOURCES, FINE, ONE, (feet, feet)))
+tool.fine('SPS, headers of four characters', *sps(SOURCES, FINE, ONE, (OTHER + [FACTOR], OTHER + [FACTOR]), 'good.keymap'))
+claim('crs=Lambert ' in open('good.keymap').read(), 'tell the projection, without what is N/A')
 tool.fine('SPS in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [FEET, FACTOR]), 'good.keymap'))
 claim(abs(keymap.read_map('good.keymap')[0].sx - 5000 * FOOT) < 1e-2, 'are metres')
 tool.refused('f.s gives the factor 0.30480061 to metres and f.r 1 ', 'SPS, only sources in feet', *sps(SOURCES, FINE, ONE, ([FEET, FACTOR], [])))

@@ -31,6 +31,7 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
 
 Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
 
+DIFFER = 0.01   # a spacing that is given may differ so much from that of the headers untold
 VELOCITIES_AND_DENSITIES = tuple(u for u in UNITS if UNITS[u][0] in {VARIABLES[v][2] for v in SECTIONS})
 
 
@@ -152,7 +153,8 @@ def _segy(options):
             f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
             ' least'
         )
-    dx, x0, dz, z0, falls = segy_section.su_axes(path, layout, notes) if su else segy_section.segy_axes(path, layout, notes)
+    dx, x0, dz, z0, falls = (segy_section.su_axes(path, layout, notes) if su
+                             else segy_section.segy_axes(path, layout, notes, options))
     if options.dz is None and dz is None:
         fail(
             f'{path} does not say its depth spacing: give --dz'
@@ -162,6 +164,8 @@ def _segy(options):
         fail(f'{path} is a volume of inlines and crosslines: spl-model segy3d reads it')
     if options.dx is None and dx is None:
         fail(f'{path} does not say its trace spacing ({notes[-1]}): give --dx, that of the traces as they stand in the file')
+    if options.dx is not None and dx is not None and abs(options.dx - dx) > DIFFER * dx:
+        warn(f'{path}: traces are {dx:g} m apart by their headers, and {options.dx:g} m by --dx, which is used')
     segy_section.warn_of_headers(path, layout, options)
     values = segy_section.samples(path, layout).T
     if falls and options.x0 is None:  # --x0 is the x of the first trace

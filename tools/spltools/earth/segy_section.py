@@ -29,11 +29,12 @@ def su_axes(path, layout, notes):
     return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None, False
 
 
-def segy_axes(path, layout, notes):
-    """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y."""
+def segy_axes(path, layout, notes, options):
+    """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y. Warns
+    where a given dx hides that they do not."""
     fields = dict(segy_layout.FIELDS, cx=(181, 4), cy=(185, 4))
     scalars = segy_layout.column(path, layout, 'scalco', fields)
-    metre = segy_layout.FOOT if layout.feet else 1.0
+    metre = segy_layout.metre(layout, options.lengths)
     places = {xy: segy_layout.scaled(segy_layout.column(path, layout, xy, fields), scalars)
               for xy in ('cx', 'cy', 'sx', 'sy', 'gx', 'gy')}
     largest = max(np.abs(v).max() for v in places.values())
@@ -51,20 +52,27 @@ def segy_axes(path, layout, notes):
         step = float(away) / len(steps)
         if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
             if abs(away - length) <= 0.01 * length:
-                return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
-    notes.append(_irregular(places['cx'] * metre, places['cy'] * metre))
+                feet = segy_layout.feet_words(layout, largest, '--lengths', options.lengths)
+                return _line_axes(name, e, n, step, feet, notes)
+    e, n = places['cx'] * metre, places['cy'] * metre
+    if not np.ptp(e) and not np.ptp(n):
+        notes.append('coordinates in the trace headers are empty or all the same: not used')
+    elif options.dx is None:
+        notes.append(_irregular(e, n))
+    else:
+        warn(f'{path}: {_irregular(e, n)}; --dx takes them as {options.dx:g} m apart in the order of the file')
     return None, None, None, None, False
 
 
 def _irregular(e, n):
     """Why eastings and northings of the traces [m] are of no use."""
-    if not np.ptp(e) and not np.ptp(n):
-        return 'coordinates in the trace headers are empty or all the same: not used'
     along = (e - e[0]) * (e[-1] - e[0]) + (n - n[0]) * (n[-1] - n[0])
     if (np.diff(along) < 0).any():
         return 'by their CDP coordinates the traces go back and forth: sort them first'
     steps = np.hypot(np.diff(e), np.diff(n))
     odd = int(np.abs(steps - np.median(steps)).argmax())
+    if steps[odd] == 0:
+        return f'by CDP coordinates traces {odd + 1} and {odd + 2} stand at the same place: keep one of them'
     return (f'by CDP coordinates the traces are not regular, {np.median(steps):g} m apart, but {steps[odd]:g} m from trace'
             f' {odd + 1} to {odd + 2}: bring them to a regular line, or fill the gap')
 

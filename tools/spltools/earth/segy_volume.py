@@ -62,7 +62,7 @@ def _volume(a):
     values = np.empty((n_i, n_j, layout.ns), np.float32)
     segy_section.warn_of_headers(path, layout, a)
     values[i, j] = segy_section.samples(path, layout)
-    values, first, step = _laid(path, layout, fields, (i, j), values, notes)
+    values, first, step = _laid(path, layout, fields, (i, j), values, a.lengths, notes)
     unknown = [axis for axis in 'xy' if axis not in step and getattr(a, 'd' + axis) is None]
     if unknown:
         fail(f'{path} does not say its spacing along {unknown[0]} ({notes[-1]}): give --d{unknown[0]}')
@@ -89,9 +89,9 @@ def _check_complete(path, cells, shape, named):
     fail(f'{path}: {what}, the first at {named(*divmod(int(first), shape[1]))}: {advice}')
 
 
-def _laid(path, layout, fields, index, values, notes):
+def _laid(path, layout, fields, index, values, lengths, notes):
     """Values [y, x, z], first samples and steps {axis: [m]} (those that are known), by the coordinates of the traces."""
-    metre = segy_layout.FOOT if layout.feet else 1.0
+    metre = segy_layout.metre(layout, lengths)
     scalars = segy_layout.column(path, layout, 'scalco', fields)
     e, n = (segy_layout.scaled(segy_layout.column(path, layout, name, fields), scalars) * metre for name in 'xy')
     if not np.ptp(e) and not np.ptp(n):
@@ -106,7 +106,7 @@ def _laid(path, layout, fields, index, values, notes):
         notes.append(f'coordinates are called {what}, but reach {largest:g}: taken as lengths')
     whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())
     origin, along_i, along_j = _fitted(path, index, e, n, whole)
-    feet = ' (feet converted)' if layout.feet else ''
+    feet = segy_layout.feet_words(layout, largest, '--lengths', lengths)
     slack = [max(ROUNDED * whole, UNEVEN * np.hypot(*step)) / (count - 1) for step, count in zip((along_i, along_j), values.shape)]
     for x, y in ((0, 1), (1, 0)):       # crosslines run east or west and inlines north or south; or the other way round
         if abs(along_j[y]) <= slack[1] and abs(along_i[x]) <= slack[0]:

@@ -9,7 +9,7 @@ from spltools.geometry.shots import RECORD_MAX
 
 LARGEST = 1e15  # of any number in these columns
 FOOT, FEET_DIFFER = 0.3048, 1e-4  # [m]; those of all countries are alike to this
-CRS = ('H1500', 'H1800', 'H1900', 'H2200', 'H12', 'H18 ', 'H19 ', 'H220 ')  # datum, projection, zone, central meridian
+CRS = ('H1500', 'H12', r'H18(00|[ 0]\D)', r'H19(00|[ 0]\D)', r'H220(0|\D)')  # datum, projection, zone, central meridian
 
 
 def read_lines(path):
@@ -80,5 +80,5 @@ class Columns:
 def read_crs(path):
     """System of coordinates by the headers of a P1/90 or SPS file, as words; '' where they tell none."""
     headers = [line for line in read_lines(path) if line[:1] == 'H']
-    words = [' '.join(next((h[32:] for h in headers if h.startswith(code)), '').split()) for code in CRS]
-    return ', '.join(word for word in words if word)
+    words = [' '.join(next((h[32:] for h in headers if re.match(code, h)), '').split()).rstrip(';') for code in CRS]
+    return ', '.join(word for word in words if not re.fullmatch(r'(N/A|NONE|[\s,])*', word, re.IGNORECASE))

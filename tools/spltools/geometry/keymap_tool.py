@@ -118,7 +118,8 @@ def _p190_options(verbs):
         help='for blank receiver depths; default: that of the same group in the nearest shot',
     )
     verb.add_argument('--source', metavar='ID', help='source ID (column 18), where a point has several')
-    verb.add_argument('--streamer', metavar='ID', help='streamer ID (column 80), where there are several')
+    verb.add_argument('--streamer', metavar='ID',
+                      help='streamer ID (column 80), where there are several; all: each of them, for modelling in 3D')
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_p190)
@@ -139,6 +140,14 @@ def _sps_options(verbs):
         action='store_true',
         help='depth = point depth; default: point depth - surface elevation',
     )
+    verb.add_argument(
+        '--skip-missing',
+        action='store_true',
+        help='leave out relations of sources, and channels of receivers, that S-FILE and R-FILE lack',
+    )
+    verb.add_argument(
+        '--on-floor', action='store_true', help='receivers lie on the sea floor: their depth is the water depth of R-FILE'
+    )
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_sps)
@@ -154,9 +163,9 @@ def _segy_options(verbs):
     segy_layout.file_options(verb)
     verb.add_argument(
         '--unit',
-        choices=('auto', 'm', 'ft'),
+        choices=('auto', 'm', 'ft', 'us-ft'),
         default='auto',
-        help='unit of lengths; auto: as the file header says',
+        help='unit of lengths; auto: as the file header says, which calls feet of 0.3048 m and of the US survey (us-ft) alike',
     )
     verb.add_argument(
         '--record-field',
@@ -293,7 +302,7 @@ def _specfem_options(verbs):
 
 def _p190(options):
     shots, groups, notes = p190.read_p190(
-        options.file, options.source_depth, options.depth, options.source, options.streamer
+        options.file, options.source_depth, options.depth, options.source, options.streamer, options.renumber
     )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
     return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}',
@@ -302,7 +311,8 @@ def _p190(options):
 
 def _sps(options):
     shots, notes = sps.read_sps(
-        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
+        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation, options.skip_missing,
+        options.on_floor
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
     return _finish(options, shots, notes, f'SPS files {names}', read_crs(options.sources))

@@ -4,6 +4,7 @@ Words are parted by blanks; '#' begins a comment; a quoted word may hold both; a
 """
 
 import difflib
+import functools
 import re
 
 from spltools.cli import check_input, fail
@@ -46,10 +47,12 @@ class Line:
         self.words, self.keys = [], {}
 
     def fault(self, sentence):
-        self.faults.add(self.path, self.number, sentence + self._advice())
+        self.faults.add(self.path, self.number, sentence + self._advice)
 
+    @functools.cached_property
     def _advice(self):
-        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns."""
+        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns. Once a line: each word may be at
+        fault."""
         words = [token for token in self.tokens if token[0] not in '"\'=']
         first = self.tokens[0]
         alone = TITLES if len(words) == 1 else KEYWORD

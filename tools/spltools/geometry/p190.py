@@ -11,10 +11,14 @@ from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
 
-def read_p190(path, source_depth, depth=None, source=None, streamer=None):
+ALL = 'all'  # streamers
+
+
+def read_p190(path, source_depth, depth=None, source=None, streamer=None, renumber=False):
     """Shots of a P1/90 file, with easting and northing in x and y, and sentences on what was found.
 
-    Source records "S" (or those of the given source ID) are the shots, "R" records after them the receivers.
+    Source records "S" (or those of the given source ID) are the shots, "R" records after them the receivers. Lines of one file may
+    have the same points only if the shots get other numbers (`renumber`).
     """
     if re.match('I?OGP,', read_lines(path)[0]):
         fail(f'{path} is a P1/11 file, of columns with commas, which is not read: write it as P1/90, or give its positions to'
@@ -25,8 +29,13 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
     ids = sorted({r[4] for e in events for r in e[5]})
     if len(ids) > 1 and streamer is None:       # before groups of the same number are told as faults
         faults.tell()
-        fail(f"{path} holds the streamers {', '.join(ids)}: choose one with --streamer")
+        fail(f"{path} holds the streamers {', '.join(ids)}: choose one with --streamer, or for modelling in 3D --streamer {ALL}")
+    if streamer == ALL:
+        streamer, told = None, _number_through(events, ids)
+    else:
+        told = []
     scale, depth_scale, notes = _p190_units(headers)
+    notes += told
     shots = []
     for line, point, easting, northing, _, receivers, name in events:
         chosen = [r for r in receivers if streamer is None or r[4] == streamer]
@@ -57,11 +66,12 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
                 lines=[r[4] for r in chosen],
             )
         )
-    _points_twice(path, events, faults)
+    _points_twice(path, events, renumber, faults)
     faults.tell()
     if not shots:
         fail(f'{path}: no source records (S in column 1) with receivers: is this a P1/90 file?')
-    return shots, _p190_groups(headers), notes + fill_depths(shots, depth)
+    groups = None if told else _p190_groups(headers)     # which some write of a streamer, others of all
+    return shots, groups, notes + fill_depths(shots, depth)
 
 
 def _p190_events(path, faults):
@@ -134,21 +144,46 @@ def _one_source(path, events, source, faults):
             faults.tell()
             fail(f"{path} has no source '{source}' (column 18): it has {', '.join(ids)}")
         return chosen
-    several = len({e[1] for e in events}) < len(events)
+    several = len({(e[6], e[1]) for e in events}) < len(events)
     if several and len(ids) > 1:
         faults.tell()
         fail(f"{path} has points with several sources, {', '.join(ids)}: choose one with --source")
     return events
 
 
-def _points_twice(path, events, faults):
-    seen = {}
-    for line, point, *_ in events:
-        if point in seen:
+def _number_through(events, ids):
+    """Numbers the groups of all streamers through, where two streamers have the same; tells of it."""
+    if len(ids) < 2:
+        return []
+    told = f"streamers {', '.join(ids)}"
+    if all(len({r[0] for r in receivers}) == len({(r[0], r[4]) for r in receivers}) for *_, receivers, _ in events):
+        return [f'{told}: all their groups have numbers of their own, which are the channels']
+    most = max((r[0] for e in events for r in e[5]), default=0)
+    first = {name: k * most for k, name in enumerate(ids)}
+    done = set()
+    for *_, receivers, _ in events:
+        if id(receivers) not in done:           # sources of one point share theirs
+            done.add(id(receivers))
+            receivers[:] = [(r[0] + first[r[4]], *r[1:]) for r in receivers]
+    return [f'{told}: channels are their groups, plus {", ".join(f"{first[name]} for {name}" for name in ids[1:])}']
+
+
+def _points_twice(path, events, renumber, faults):
+    seen, other = {}, {}
+    for line, point, _, _, _, _, name in events:
+        if (name, point) in seen:
             faults.add(
-                path, line, f'source point {point} stands in line {seen[point]} already: remove one of them'
+                path, line, f'source point {point} stands in line {seen[name, point]} already: remove one of them'
             )
-        seen.setdefault(point, line)
+        elif point in other and not renumber:
+            faults.add(
+                path,
+                line,
+                f"source point {point} of line '{name}' stands in line {other[point][0]} as one of line '{other[point][1]}':"
+                ' give --renumber, or make a key-map of each line',
+            )
+        seen.setdefault((name, point), line)
+        other.setdefault(point, (line, name))
 
 
 def _same_group_twice(path, line, point, groups, faults):

@@ -8,7 +8,8 @@ import numpy as np
 from spltools.cli import counted, fail
 from spltools.geometry.axis import best_azimuth
 from spltools.geometry.faults import Faults
-from spltools.geometry.segy_layout import FIELDS, FOOT, angles, column, headers, is_su, scaled, segy_layout, su_layout
+from spltools.geometry.segy_layout import (FIELDS, FOOT, US_FOOT, angles, column, feet_words, headers, is_su, metre, scaled,
+                                           segy_layout, su_layout)
 from spltools.geometry.shots import Shot
 
 SKIPPED_KINDS = range(3, 10)  # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
@@ -20,7 +21,7 @@ class Options:
 
     order: str = 'auto'
     kind: str = 'auto'
-    unit: str = 'auto'  # auto, m, ft
+    unit: str = 'auto'  # auto, m, ft, us-ft
     record: str = 'record'  # field that tells shots apart: record or source_point
     positions: tuple = ()  # ('sx', 201, 4): other byte positions
     source_depth: Optional[float] = None
@@ -43,23 +44,24 @@ def read_geometry(path, options):
     ] + list(layout.notes)
     if is_su(path, options.kind) and not any(name == 'point' for name, _, _ in options.positions):
         h['point'] = np.zeros_like(h['point'])  # other matters stand there
-    metre = _metre(layout, options.unit, notes)
+    unit = _metre(layout, options.unit, h, notes)
     h = _drop_other_kinds(h, notes)
     numbers = np.arange(1, len(h['kind']) + 1) if 'trace' not in h else h['trace']
-    place = _coordinates(path, h, metre, options, notes)
-    place.update(_depths(h, metre, options, notes))
+    place = _coordinates(path, h, unit, options, notes)
+    place.update(_depths(h, unit, options, notes))
     return _shots(path, h, place, numbers, options, notes), notes
 
 
-def _metre(layout, unit, notes):
+def _metre(layout, unit, h, notes):
     """Metres of one unit of length of the file."""
     if unit != 'auto':
-        return FOOT if unit == 'ft' else 1.0
+        return {'m': 1.0, 'ft': FOOT, 'us-ft': US_FOOT}[unit]
     if layout.feet is None:
         notes.append('the file does not say metres or feet: taken as metres (--unit ft if not)')
         return 1.0
-    notes.append('lengths are in feet: multiplied by 0.3048' if layout.feet else 'lengths are in metres')
-    return FOOT if layout.feet else 1.0
+    largest = max(np.abs(scaled(h[name], h['scalco'])).max() for name in ('sx', 'sy', 'gx', 'gy'))
+    notes.append(f'lengths are in {"feet" if layout.feet else "metres"}' + feet_words(layout, largest, '--unit', unit))
+    return metre(layout, unit)
 
 
 def _drop_other_kinds(h, notes):
@@ -206,6 +208,7 @@ def _shots(path, h, place, numbers, options, notes):
     order = np.lexsort((numbers, channel, records))
     if np.any(np.diff(order) < 0):
         notes.append('traces are not sorted by record and channel: sorted')
+    order = _once(order, records, channel, place, notes)
     points = _points(h)
     starts = np.flatnonzero(np.r_[True, np.diff(records[order]) != 0])
     shots = []
@@ -228,6 +231,18 @@ def _shots(path, h, place, numbers, options, notes):
         )
     faults.tell()
     return shots
+
+
+def _once(order, records, channel, place, notes):
+    """The order without traces that repeat one of their record and channel in the same place, as copies and components do."""
+    again = np.flatnonzero((np.diff(records[order]) == 0) & (np.diff(channel[order]) == 0)) + 1
+    here, before = order[again], order[again - 1]
+    again = again[np.all([values[here] == values[before] for values in place.values()], axis=0)]
+    if len(again):
+        i = order[again[0]]
+        notes.append(f'{counted(len(again), "trace")} of the same record, channel and place as another left out, the first of'
+                     f' them of record {records[i]}, channel {channel[i]}')
+    return np.delete(order, again)
 
 
 def _points(h):

@@ -11,7 +11,8 @@ import numpy as np
 
 from spltools.cli import check_input, fail
 
-FOOT = 0.3048
+FOOT, US_FOOT = 0.3048, 1200 / 3937  # [m]; the other one: of the US survey, as in most state plane coordinates
+APART = 0.1  # [m] between places in the one and the other foot, from where on it is told
 KINDS = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1', 9: 'i8', 10: 'u4', 11: 'u2', 12: 'u8', 16: 'u1'}  # 1: IBM floats
 BYTES = {code: int(kind[1]) for code, kind in KINDS.items()}  # of the sample formats of SEG-Y that we know
 ANGLES = {2: 'seconds of arc', 3: 'decimal degrees', 4: 'degrees, minutes, seconds'}  # what coordinates may be by bytes 89-90
@@ -229,6 +230,22 @@ def angles(units, largest):
         return False, ''
     limit = 1.3e6 if 2 in codes else 360.0
     return codes == [4] or largest <= limit, f'{ANGLES[codes[0]]} (code {codes[0]} in bytes 89-90)'
+
+
+def metre(layout, lengths):
+    """Metres of one unit of the coordinates of a SEG-Y file; its headers call both feet alike, `lengths` may say us-ft."""
+    return (US_FOOT if lengths == 'us-ft' else FOOT) if layout.feet else 1.0
+
+
+def feet_words(layout, largest, option, lengths):
+    """What was made of coordinates up to `largest` that are in feet, '' where they are not."""
+    if not layout.feet:
+        return ''
+    apart = largest * (US_FOOT - FOOT)
+    if lengths == 'us-ft' or apart < APART:
+        return ' (feet converted)'
+    return (f' (feet of {FOOT} m converted; {option} us-ft if they are those of the US survey, which lie up to {apart:.1f} m'
+            ' elsewhere)')
 
 
 def scaled(values, scalars):

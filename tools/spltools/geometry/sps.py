@@ -5,15 +5,15 @@ from array import array
 
 import numpy as np
 
-from spltools.cli import counted, fail
+from spltools.cli import counted, fail, warn
 from spltools.geometry.columns import Columns, read_lines, unit_factor
 from spltools.geometry.faults import Faults
 from spltools.geometry.shots import Shot
 
 # Columns of the point records, from easting on equal in both revisions, and of the relation records.
 POINT = {
-    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
-    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
+    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34), water=(41, 46)),
+    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36), water=(43, 46)),
 }
 CHANNELS_MAX = 99999  # five columns
 PARTS = 10000  # points differ by no less than 1/PARTS
@@ -43,30 +43,39 @@ RELATION = {
 }
 
 
-def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True):
+def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True, skip_missing=False, on_floor=False):
     """Shots of an SPS survey, with easting and northing in x and y, and sentences on what was found.
 
-    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out.
+    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out. skip_missing leaves out
+    relations of sources, and channels of receivers, that the other two files lack. on_floor: the depth of receivers is the water
+    depth there, as of nodes and cables on the sea floor.
     """
     faults = Faults()
     revision = revision or _sps_revision(source_file)
     sources = _sps_points(source_file, 'S', revision, elevation, faults)
-    receivers = _sps_points(receiver_file, 'R', revision, elevation, faults)
+    receivers = _sps_points(receiver_file, 'R', revision, elevation, faults, on_floor)
     faults.tell()
+    water = 0.0 if any(place[2] for place in receivers.values()) else _deepest_water(receiver_file, revision)
+    if water > 0:
+        warn(f'{receiver_file}: all receivers are at depth 0, in water of up to {water:g}: give --on-floor if they lie on the sea'
+             ' floor')
     factors = [_sps_factor(read_lines(path)) for path in (source_file, receiver_file)]
     if factors[0] != factors[1]:
         fail(f'{source_file} gives the factor {factors[0]:.12g} to metres and {receiver_file} {factors[1]:.12g} (header H201): '
              'write the same into both')
-    shots, unused = _sps_relations(relation_file, revision, sources, receivers, faults)
+    missing = _Missing(skip_missing, receivers)
+    shots, unused = _sps_relations(relation_file, revision, sources, receivers, missing, faults)
     faults.tell()
     if not shots:
         fail(f'{relation_file}: no relation records (X in column 1): is this the relation file?')
     notes = [f'SPS revision {revision}: {counted(len(sources), "source point")}, {counted(len(receivers), "receiver point")}']
+    notes += missing.told()
     if unused:
         notes.append(counted(unused, 'source point has no relation record and is left out',
                              'source points have no relation record and are left out'))
     notes.append(
-        'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
+        ('depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out')
+        + ('; of receivers = water depth' if on_floor else '')
     )
     return shots, notes
 
@@ -83,19 +92,19 @@ def _sps_revision(path):
 
 
 def _sps_factor(lines):
-    """Factor to metres (headers H20, H201), 1 if not given."""
-    unit, factor = (next((s[32:] for s in lines if s.startswith(code)), '') for code in ('H20 ', 'H201'))
+    """Factor to metres (headers H20, which some write H200, and H201), 1 if not given."""
+    unit, factor = (next((s[32:] for s in lines if s.startswith(codes)), '') for codes in (('H20 ', 'H200'), ('H201',)))
     return unit_factor('H201', f'{re.sub("[0-9.,]", " ", unit)} {factor}')
 
 
-def _sps_points(path, kind, revision, elevation, faults):
+def _sps_points(path, kind, revision, elevation, faults, on_floor=False):
     """Points of an S or R file: {(line, point, index): (easting, northing, depth, height, line, point)} in metres."""
     at = POINT[revision]
     lines = read_lines(path)
     factor = _sps_factor(lines)
     points = {}
     for number, line in enumerate(lines, 1):
-        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+        if line[:1] == 'H' or line.strip(' \x1a\r') in ('', 'EOF'):
             continue
         if line[:1] != kind:
             faults.add(
@@ -103,14 +112,17 @@ def _sps_points(path, kind, revision, elevation, faults):
             )
             continue
         c = Columns(path, number, line, faults)
-        depth = c.real(*at['depth'], 'point depth', blank=0.0)
-        surface = c.real(66, 71, 'surface elevation', blank=0.0) if elevation else 0.0
+        if on_floor:
+            depth, height = c.real(*at['water'], 'water depth'), 0.0
+        else:
+            depth, height = c.real(*at['depth'], 'point depth', blank=0.0), c.real(66, 71, 'surface elevation', blank=0.0)
+        surface = height if elevation else 0.0
         key = _point_key(c, at['line'], at['point'], at['index'])
         place = (
             c.real(47, 55, 'easting') * factor,
             c.real(56, 65, 'northing') * factor,
             (depth - surface) * factor,
-            (c.real(66, 71, 'surface elevation', blank=0.0) - depth) * factor,
+            (height - depth) * factor,
             c.text(*at['line']),
             np.nan if key[1] is None else key[1] / PARTS,
         )
@@ -122,6 +134,13 @@ def _sps_points(path, kind, revision, elevation, faults):
             ' file?'
         )
     return points
+
+
+def _deepest_water(path, revision):
+    """The largest water depth of a file of points, which else is not used, in its unit; 0 where it holds none."""
+    first, last = POINT[revision]['water']
+    words = (line[first - 1 : last].strip() for line in read_lines(path) if line[:1] == 'R')
+    return max((float(word) for word in words if re.fullmatch(r'[0-9]+\.?[0-9]*', word)), default=0.0)
 
 
 def _point_key(columns, line, point, index):
@@ -147,13 +166,42 @@ def _point_name(key):
     return f'line {key[0]} point {point} index {key[2]}'
 
 
-def _sps_relations(path, revision, sources, receivers, faults):
+class _Missing:
+    """What relations name and the files of points lack, where that is left out."""
+
+    def __init__(self, skip, receivers):
+        self.skip, self.relations, self.channels, self.first = skip, 0, 0, {}
+        lines = {}
+        for line, point, _ in receivers if skip else ():
+            lines.setdefault(line, []).append(point)
+        self.steps = {line: (points[0], int(np.gcd.reduce(np.array(points) - points[0]))) for line, points in lines.items()}
+
+    def on_line(self, key):
+        """Whether a receiver that is missing could be one of its line, by the step of the numbers there."""
+        first, step = self.steps.get(key[0], (key[1], 1))
+        return self.skip and (step == 0 or (key[1] - first) % step == 0)
+
+    def takes(self, what, key, channels=0):
+        """Whether it may be left out; counts it."""
+        if self.skip:
+            self.first.setdefault(what, _point_name(key))
+            self.channels += channels
+            self.relations += what == 'source'
+        return self.skip
+
+    def told(self):
+        for what, number, noun in (('source', self.relations, 'relation record'), ('receiver', self.channels, 'channel')):
+            if number:
+                yield f'{counted(number, noun)} left out whose {what} is not in the {what} file, the first: {self.first[what]}'
+
+
+def _sps_relations(path, revision, sources, receivers, missing, faults):
     """Shots by the relation records, and how many source points have none."""
     at = RELATION[revision]
     table = _Points(receivers)
     places, rows, used = {}, {}, {}
     for number, line in enumerate(read_lines(path), 1):
-        if line[:1] == 'H' or not line.strip(' \x1a\r'):
+        if line[:1] == 'H' or line.strip(' \x1a\r') in ('', 'EOF'):
             continue
         if line[:1] != 'X':
             faults.add(path, number, f"column 1 is '{line[:1]}': only H and X records belong into this file")
@@ -163,6 +211,8 @@ def _sps_relations(path, revision, sources, receivers, faults):
         record = c.whole(*at['record'], 'field record number')
         key = _point_key(c, at['line'], at['point'], at['index'])
         if key[1] is not None and key not in sources:
+            if missing.takes('source', key):
+                continue
             faults.add(path, number, f'source {_point_name(key)} is not in the source file')
         elif faults.count == before and used.setdefault(record, key) != key:
             faults.add(
@@ -171,12 +221,17 @@ def _sps_relations(path, revision, sources, receivers, faults):
                 f'field record {record} has another source point before: {_point_name(used[record])}',
             )
         channels = _channels(c, at)
-        spread = _relation_receivers(c, at, len(channels), table.row) if faults.count == before else []
+        spread = _relation_receivers(c, at, len(channels), table.row, missing) if faults.count == before else []
         if faults.count == before:
             places[record] = sources[key]
-            rows.setdefault(record, array('i')).extend(n for both in zip(channels, spread) for n in both)
+            pairs = (pair for pair in zip(channels, spread) if pair[1] is not None)
+            rows.setdefault(record, array('i')).extend(n for pair in pairs for n in pair)
+    taken = sum(len(pairs) for pairs in rows.values()) // 2
+    if missing.channels > taken:
+        fail(f'{path}: {missing.channels} of {missing.channels + taken} channels are on receivers that the receiver file lacks,'
+             f" the first on {missing.first['receiver']}: does it belong to this survey?")
     shots = []
-    for record in sorted(rows):
+    for record in sorted(record for record in rows if rows[record]):
         pairs = np.array(rows.pop(record)).reshape(-1, 2)
         channel, spread = pairs[np.argsort(pairs[:, 0], kind='stable')].T
         e, n, z, height, line, point = places[record]
@@ -225,16 +280,20 @@ def _channels(columns, at):
     return list(range(first, last + 1, step))
 
 
-def _relation_receivers(columns, at, n, receivers):
-    """What `receivers` has for the points of a relation record, one for each of its n channels."""
+def _relation_receivers(columns, at, n, receivers, missing):
+    """What `receivers` has for the points of a relation record, one for each of its n channels; None for those that may lack."""
     first, last = (columns.real(*where, 'receiver') for where in at['receivers'])
     line, index = _plain(columns.text(*at['rline'])), columns.text(*at['rindex']) or '1'
     if np.isnan(first + last) or n < 1:
         return []
-    found = []
+    found, absent = [], []
     for point in np.linspace(first, last, n) if n > 1 else [first]:
         key = (line, round(PARTS * float(point)), index)
         if key not in receivers:
+            absent.append(key)
+            if missing.on_line(key):
+                found.append(None)
+                continue
             columns.faults.add(
                 columns.path,
                 columns.number,
@@ -243,6 +302,8 @@ def _relation_receivers(columns, at, n, receivers):
             )
             return []
         found.append(receivers[key])
+    for key in absent:
+        missing.takes('receiver', key, 1)
     if n == 1 and last != first:
         columns.faults.add(columns.path, columns.number, f'one channel, but receivers {first:g} to {last:g}')
     return found
