@@ -4,8 +4,8 @@
 !>          0    4000   2000      2600           155  40
 !>       1000    6000   3464      2700           180  69.3
 !>
-!> Qp and Qs may be left out, in all lines or none; vs = 0 is a fluid, whose Qs may be any number, and whose Qp 0, none. The last layer
-!> goes on for ever.
+!> Qp and Qs may be left out, in all lines or none; vs = 0 is a fluid, whose Qs may be any number, and whose Qp 0, none. The last
+!> layer goes on for ever.
 module flat_layers_m
   use error_m, only: error_t, Fail
   use heeded_quality_m, only: QsHeeded

@@ -80,7 +80,8 @@ claim(said == [True, False, False], f"rock without S waves is told of, with them
 lossy = job("a table with Q", "lossy.nc", materials="box.materials")
 quality = job("volumes with Q", "quality.nc", VOLUMES, qp="qp.bin", qs="qs.bin")
 claim(apart(quality, lossy) <= 1e-5 and apart(quality, table) > 5e-4,
-      f"volumes of Q ({junk:g} in water, SEED={seed}) give the traces of the table with Q: {apart(quality, lossy):.1e} <= 1e-5, which are others: {apart(quality, table):.1e}")
+      f"volumes of Q ({junk:g} in water, SEED={seed}) give the traces of the table with Q: "
+      f"{apart(quality, lossy):.1e} <= 1e-5, which are others: {apart(quality, table):.1e}")
 job("volumes, three ranks", "ranks.nc", VOLUMES, qp="qp.bin", qs="qs.bin", ranks=3)
 wrong = differences("quality.nc", "ranks.nc")
 claim(not wrong, f"three ranks make the same file {wrong}")

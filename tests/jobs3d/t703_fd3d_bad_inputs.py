@@ -75,6 +75,10 @@ refused("a shear moment in water", "lies in a fluid", source="moment", mxz=1e15)
 refused("a force too weak for its numbers", "too weak for single precision", "(0, 0, 1e-30) N", source="force", fz=1e-30)
 refused("a grid too thin for a one-way bottom", "4 cells along z are too few", depth=160, bottom="one-way", layers=WATER)
 refused("shear stress in water", "shot record 11: every trace would be 0", "has no shear stress", components="sxz,syz")
+make(shots=1, components="p,sxz")
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "5 receiver(s) stand in a fluid, which has no shear stress, the first of them channel 1 of shot record 11" in r.stdout,
+      f"shear stress among other components in water is told of {r.stderr[-300:]}")
 refused("strain at the end of a grid without layers", "receivers of exx", "too close to the end of the window", npml=0, aperture=60,
         components="vx,exx")
 refused("a plane outside", "'z5000' lies outside the window of shot record 11, 0 .. 440 m along z", snapshot=0.1,
