@@ -9,7 +9,7 @@ module elastic3d_m
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dOnSource
+  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -400,18 +400,21 @@ contains
     type(job_t), intent(in) :: job
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: doubts
+    character(:), allocatable :: doubts, farther
     select type (scheme)
     type is (scheme3d_t)
+      farther = ''
+      if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1 some 5 to 15 %, '
       call StairsWarn(self%earth, scheme)
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       call SoftGroundWarn(scheme, self%earth)
-      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 6 cells to their source, the '// &
-        'first of them '//self%nearest//', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
+      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than '// &
+        Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%nearest// &
+        ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
         'both, has a free surface there or Q below 500 without memory_variables=all, or cells are over 3 times longer than '// &
-        'thin: what the grid lacks so close to a source, tens of per cent and more, cannot be added exactly; use a smaller '// &
-        'dx, or do not trust them')
+        'thin: what the grid lacks so close to a source, tens of per cent and more, '//farther// &
+        'cannot be added exactly; use a smaller dx, or do not trust them')
       if (self%on_source%n > 0) call SchemeWarn(scheme, Str(self%on_source%n)//' receiver(s) stand on their source, the first '// &
         'of them '//self%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; '// &
         'put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')

@@ -203,6 +203,10 @@ write_keymap(shots=1, channels=8)                                # 1 to 6 are wi
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "7 receiver(s) are closer than 6 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
+make(shots=1, half_length=1, fpeak=2, dispersion="warn")
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "5 receiver(s) are closer than 10 cells to their source" in r.stdout and "from 6 cells on with half-length 1" in r.stdout,
+      f"with half-length 1 those closer than 10 cells {r.stderr[-300:]}")
 make(shots=1, layers="0 3000 1500 2200\n", top="pml")
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "receiver(s) are closer" not in r.stdout, "not so where what the grid lacks there is added")
