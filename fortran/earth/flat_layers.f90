@@ -4,9 +4,11 @@
 !>          0    4000   2000      2600           155  40
 !>       1000    6000   3464      2700           180  69.3
 !>
-!> Qp and Qs may be left out, in all lines or none; vs = 0 is a fluid. The last layer goes on for ever.
+!> Qp and Qs may be left out, in all lines or none; vs = 0 is a fluid, whose Qs may be any number, and whose Qp 0, none. The last
+!> layer goes on for ever.
 module flat_layers_m
   use error_m, only: error_t, Fail
+  use heeded_quality_m, only: QsHeeded
   use kinds_m, only: dp
   use text_m, only: Str
   use textfile_m, only: textfile_t, TextAdvise, TextLine, TextNumbers, TextOpen, TextWord, TitleAdvice
@@ -84,9 +86,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: more(:, :)
     real(dp) :: q(2)
+    logical :: heeded(2)
     if (layers%n == layers_most) &
       call Fail(error, Here(file)//'more than '//Str(layers_most)//' layers: give fewer, or volumes (vp=, vs=, rho=)')
     if (allocated(error)) return
+    heeded(2) = attenuates .and. QsHeeded(v(2), v(3))
+    heeded(1) = heeded(2) .or. (attenuates .and. abs(v(5)) > 0)    ! 0: none in a fluid
     if (layers%n > 0) then
       if (v(1) <= layers%top(layers%n)) call Fail(error, Here(file)//'top = '//Str(v(1))//' m, must be below the layer before, '// &
                                                   Str(layers%top(layers%n))//' m')
@@ -99,12 +104,12 @@ contains
     else if (v(3) < 0 .or. v(3) > sqrt(0.75_dp)*v(2)*(1 + 1e-12_dp)) then
       call Fail(error, Here(file)//'vs = '//Str(v(3))//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                 Str(sqrt(0.75_dp)*v(2), 6)//' m/s')
-    else if (attenuates .and. any(v(5:) < 1)) then
+    else if (any(heeded .and. v(5:) < 1)) then
       call Fail(error, Here(file)//'Qp = '//Str(v(5))//', Qs = '//Str(v(6))//', must be 1 or more, 1e9 where nothing attenuates')
     end if
     if (allocated(error)) return
     q = 0
-    if (attenuates) q = 1/v(5:)
+    where (heeded) q = 1/v(5:)
     layers%n = layers%n + 1
     layers%top = [layers%top, v(1)]
     allocate (more(5, layers%n))

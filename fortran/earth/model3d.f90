@@ -11,6 +11,7 @@ module model3d_m
   use error_m, only: error_t, Fail
   use files_m, only: FileSize
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
+  use heeded_quality_m, only: QpHeeded, QsHeeded
   use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
   use model3d_netcdf_m, only: NetcdfRead3d
@@ -182,13 +183,13 @@ contains
 
   contains
 
-    !> 1/Q from a file of Q. There 0 stands for no attenuation in air and fluids; in rock it is a hole.
+    !> 1/Q from a file of Q. There 0 stands for no attenuation in fluids; in rock it is a hole.
     subroutine ReadLoss(wave, path, var, q)
       character(*), intent(in) :: wave, path, var
       real(sp), allocatable, intent(inout) :: q(:, :)
       integer :: at(2)
       if (allocated(error)) return
-      call OneVolume(job, 'quality factor', path, var, part, earth, q, error)
+      call OneVolume(job, 'quality factor', path, var, part, earth, q, error, wave)
       if (allocated(error)) return
       if (.not. any(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0)) then
         where (q > 0) q = 1/q
@@ -202,14 +203,15 @@ contains
 
   end subroutine ReadQuality
 
-  !> A part of a volume in SI units, on the grid of the first one read.
-  subroutine OneVolume(job, what, path, var, part, earth, a, error)
+  !> A part of a volume in SI units, on the grid of the first one read. wave: P or S, of a quality factor.
+  subroutine OneVolume(job, what, path, var, part, earth, a, error, wave)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: what, path, var
     type(part_t), intent(in) :: part
     type(model3d_t), intent(inout) :: earth
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in), optional :: wave
     type(samples_t) :: s
     character(:), allocatable :: format
     real(dp) :: d(3), x0(3), factor
@@ -238,8 +240,9 @@ contains
     if (what /= 'quality factor') factor = UnitFactor(s%what, s%unit)
     if (what /= 'quality factor') call CheckUnit(s, factor, a, error)
     earth%part = part_t(max(1, part%low), min(n, part%high))
+    call CheckPlace(what, path, n, d, x0, earth, error)
+    if (present(wave) .and. .not. allocated(error)) call ClearUnheeded(wave, earth, a)
     call CheckValues(what, path, earth%part, factor, a, error)
-    if (.not. allocated(error)) call CheckPlace(what, path, n, d, x0, earth, error)
     if (allocated(error)) return
     earth%n = n
     earth%d = d
@@ -249,6 +252,23 @@ contains
     earth%sources = earth%sources//what//': '//path
     call SamplesDoubt(s, earth%doubts)
   end subroutine OneVolume
+
+  !> Sets quality factors to 0 where they say nothing.
+  subroutine ClearUnheeded(wave, earth, q)
+    character(*), intent(in) :: wave
+    type(model3d_t), intent(in) :: earth
+    real(sp), intent(inout) :: q(:, :)
+    integer :: i, k
+    do k = 1, size(q, 2)
+      do i = 1, size(q, 1)
+        if (wave == 'S') then
+          if (.not. QsHeeded(real(earth%vp(i, k), dp), real(earth%vs(i, k), dp))) q(i, k) = 0
+        else
+          if (.not. QpHeeded(real(earth%vp(i, k), dp))) q(i, k) = 0
+        end if
+      end do
+    end do
+  end subroutine ClearUnheeded
 
   !> Refuses values that make sense in the other unit alone: velocities in km/s or m/s, densities in g/cm3 or kg/m3. 0 is air or a
   !> fluid.
@@ -289,12 +309,21 @@ contains
           if (abs(a(i, k)) <= 0) cycle
           if (a(i, k)*factor >= lo .and. a(i, k)*factor <= hi*(1 + 1e-6_dp)) cycle
         end if
-        call Fail(error, what//" model '"//path//"': sample "//SampleAt(part, i, k)//' is '//Str(a(i, k)*factor)// &
+        call Fail(error, what//" model '"//path//"': sample "//SampleAt(part, i, k)//' is '//Value()// &
                   ', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check unit and byte order')
         return
       end do
     end do
     if (factor /= 1) a = real(a*factor, sp)
+
+  contains
+
+    function Value() result(text)
+      character(:), allocatable :: text
+      text = Str(a(i, k)*factor)
+      if (what == 'quality factor' .and. .not. Finite(a(i, k))) text = 'missing or no number'
+    end function Value
+
   end subroutine CheckValues
 
   !> '(1, 2, 3)', the sample i of row k of a part.

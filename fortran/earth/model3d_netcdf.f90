@@ -4,7 +4,7 @@ module model3d_netcdf_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_get_doubles, fio_var_rank, fio_var_type
   use iso_c_binding, only: c_long_long, c_ptr
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i4, sp
   use model_samples_m, only: part_t, samples_t, SamplesVolume
   use netcdf_axes_m, only: side_t, NetcdfSides
   use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfUnit, &
@@ -14,11 +14,13 @@ module model3d_netcdf_m
   private
   public :: NetcdfRead3d
 
+  integer(i4), parameter :: no_number = int(z'7FC00000', i4)     !< bits of a NaN
+
 contains
 
   !> Reads a part of the variable `name` of s%file into a(nx, ny*nz); n, d, x0: samples of all, spacings and place of the first
   !> one along x, y, z. The caller has set what and file of s; unit and cure come from the file, but for a quality factor, which has
-  !> none.
+  !> none, and may be missing where it says nothing: it is NaN there.
   subroutine NetcdfRead3d(name, s, part, n, d, x0, a, error)
     character(*), intent(in) :: name
     type(samples_t), intent(inout) :: s
@@ -101,6 +103,10 @@ contains
           at = [l, j, i]
           at = at(of)
           if (NetcdfMissing(plane(i, j), packing)) then
+            if (s%what == 'quality factor') then
+              a(at(1), (at(3) - 1)*n(2) + at(2)) = transfer(no_number, 0.0_sp)
+              cycle
+            end if
             at = at + part%low - 1
             call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//') of '// &
               name//NetcdfWhyMissing(plane(i, j), packing))

@@ -7,9 +7,9 @@ module elastic3d_m
   use elastic3d_trial_m, only: TrialFiles, TrialJob
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
-  use fd3d_check_m, only: Fd3dCheckShot
+  use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dOnSource
+  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -19,11 +19,12 @@ module elastic3d_m
   use model3d_window_m, only: Model3dAround, Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
   use model_rules_m, only: NoShearDoubt
   use modelcheck_m, only: ModelCheck, ranges_t
-  use parameter_table_m, only: table_t
+  use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeSpacing, SchemeWarn
+  use shear_in_fluids_m, only: RecordsShear, ShearInFluids, ShearInFluidsWords
   use shallow_water_m, only: ShallowWater, ShallowWaterSay
   use shot_m, only: shot_t
   use solver_m, only: solver_t
@@ -53,6 +54,7 @@ module elastic3d_m
     type(told_receivers_t) :: over_floor(2)   !< and those of pressure and of motion right above a sea floor in a cell
     type(told_receivers_t) :: in_water(2)     !< and those of velocity in water right above a source in rock, or a sea floor
     type(told_receivers_t) :: in_shallows     !< and those in or right below shallow water
+    type(told_receivers_t) :: shearless       !< and those of shear stress in water
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -205,6 +207,7 @@ contains
     self%over_floor = told_receivers_t()
     self%in_water = told_receivers_t()
     self%in_shallows = told_receivers_t()
+    self%shearless = told_receivers_t()
     self%below_floor = floor_sources_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
@@ -328,9 +331,25 @@ contains
       if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, around, error)
       if (.not. allocated(error)) call ShallowWater(self%in_shallows, self%earth, job, scheme, shot)
       if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call CheckShear(self, job, scheme, shot, around, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
     end select
   end subroutine check_shot
+
+  subroutine CheckShear(self, job, scheme, shot, window, error)
+    class(elastic3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(scheme3d_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    logical, allocatable :: wet(:)
+    associate (names => SplitList(scheme%components))
+      if (.not. any(RecordsShear(names))) return
+      call Fd3dWet(self%earth, job, shot, window, wet, error)
+      if (.not. allocated(error)) call ShearInFluids(self%shearless, shot, names, wet, error)
+    end associate
+  end subroutine CheckShear
 
   !> A source that is too shallow. Of faults single points do no harm.
   subroutine CheckDepth(self, job, scheme, shot, window, error)
@@ -381,18 +400,21 @@ contains
     type(job_t), intent(in) :: job
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: doubts
+    character(:), allocatable :: doubts, farther
     select type (scheme)
     type is (scheme3d_t)
+      farther = ''
+      if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1 some 5 to 15 %, '
       call StairsWarn(self%earth, scheme)
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       call SoftGroundWarn(scheme, self%earth)
-      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 6 cells to their source, the '// &
-        'first of them '//self%nearest//', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
+      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than '// &
+        Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%nearest// &
+        ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
         'both, has a free surface there or Q below 500 without memory_variables=all, or cells are over 3 times longer than '// &
-        'thin: what the grid lacks so close to a source, tens of per cent and more, cannot be added exactly; use a smaller '// &
-        'dx, or do not trust them')
+        'thin: what the grid lacks so close to a source, tens of per cent and more, '//farther// &
+        'cannot be added exactly; use a smaller dx, or do not trust them')
       if (self%on_source%n > 0) call SchemeWarn(scheme, Str(self%on_source%n)//' receiver(s) stand on their source, the first '// &
         'of them '//self%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; '// &
         'put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')
@@ -401,6 +423,7 @@ contains
       call FloorReceiversSay(self%over_floor, scheme)
       call WaterReceiversSay(self%in_water, scheme)
       call ShallowWaterSay(self%in_shallows, scheme)
+      if (self%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(self%shearless))
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)

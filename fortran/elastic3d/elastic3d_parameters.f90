@@ -54,11 +54,11 @@ contains
     type(job_t), intent(inout) :: job
     ! @format(off)
     call t%section('Model')
-    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs; give dx, aperture and depth too')
+    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs (any number where vs = 0); give dx, aperture and depth too')
     call VolumeTable(t, job)
     call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the model says')
     call t%real('qs_vs', job%qs_vs, 0.0_dp, 0.0_dp, 10.0_dp, 's/m', 'Qs = qs_vs*vs where no file tells Qs, layers neither; 0 = no attenuation')
-    call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp')
+    call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp; none in fluids')
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
     call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')

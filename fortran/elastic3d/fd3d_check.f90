@@ -12,7 +12,6 @@ module fd3d_check_m
   use fd3d_grid_m, only: Fd3dGrid
   use fd3d_pieces_m, only: Fd3dCuts
   use fd3d_variants_m, only: Fd3dGridCheck
-  use free_surface_m, only: OnlyShear, OnlyShearFails
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use parameters_m, only: job_t
@@ -26,7 +25,7 @@ module fd3d_check_m
   use window_m, only: window_t, WindowCell
   implicit none
   private
-  public :: Fd3dCheckShot, Fd3dCheckFilms, Fd3dFilmNumbers
+  public :: Fd3dCheckShot, Fd3dCheckFilms, Fd3dFilmNumbers, Fd3dWet
 
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
   integer, parameter :: maps = 4                   !< of ground velocity three, and the ground where it has hills
@@ -57,7 +56,6 @@ contains
       end do
     end if
     if (.not. allocated(error)) call CheckReceivers(earth, job, shot, window, error)
-    if (.not. allocated(error)) call CheckShear(earth, job, scheme, shot, window, error)
     if (.not. allocated(error)) call CheckEnds(scheme, shot, window, error)
     if (.not. allocated(error) .and. scheme%ranks > 1) call CheckCuts(scheme, shot, window, error)
 
@@ -220,24 +218,24 @@ contains
     end function FarFromEnds
   end subroutine CheckEnds
 
-  !> In a fluid there is no shear stress to record.
-  subroutine CheckShear(earth, job, scheme, shot, window, error)
+  !> Receivers that stand in a fluid.
+  subroutine Fd3dWet(earth, job, shot, window, wet, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
-    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
+    logical, allocatable, intent(out) :: wet(:)
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: medium(medium_parts)
     integer :: r, c(3)
-    if (.not. OnlyShear(SplitList(scheme%components))) return
-    do r = 1, size(shot%rx)
+    allocate (wet(size(shot%rx)), source=.false.)
+    do r = 1, size(wet)
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       call Model3dCell(earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
-      if (medium(2) > 0 .or. allocated(error)) return
+      if (allocated(error)) return
+      wet(r) = medium(1) > 0 .and. .not. medium(2) > 0
     end do
-    call OnlyShearFails(shot%record, error)
-  end subroutine CheckShear
+  end subroutine Fd3dWet
 
   !> A group needs a piece of the grid for each of its ranks.
   subroutine CheckCuts(scheme, shot, window, error)

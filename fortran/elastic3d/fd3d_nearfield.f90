@@ -6,7 +6,7 @@ module fd3d_nearfield_m
   use model3d_window_m, only: Model3dFill
   use error_m, only: error_t
   use kinds_m, only: dp, sp
-  use nearfield3d_m, only: near3d_least, near3d_most, near3d_slender
+  use nearfield3d_m, only: near3d_least, near3d_slender, Near3dReach
   use parameters_m, only: job_t
   use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
@@ -15,17 +15,23 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
 
-  real(dp), parameter :: near = 6                 !< cells: closer to a source its spread over the grid shows
+  real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
   real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
 contains
 
+  !> Receivers closer to their source than so many cells are told of, where what the grid lacks cannot be said.
+  elemental real(dp) function Fd3dNearTold(half_length) result(cells)
+    integer, intent(in) :: half_length
+    cells = merge(near_second_order, near, half_length == 1)
+  end function Fd3dNearTold
+
   !> Receivers of a shot that are closer to its source than the grid can tell, and for which what it lacks cannot be said exactly,
-  !> but not on it; `first`: one of them, 0 if there is none.
+  !> from 6 cells on not at all, but not on it; `first`: one of them, 0 if there is none.
   subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
@@ -36,16 +42,17 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: known
     type(box_t) :: box, one
-    real(dp) :: range(2, 3)
-    logical :: helped
+    real(dp) :: range(2, 3), within
+    logical :: helped, far
     integer :: r, wider
     n = 0
     first = 0
     if (scheme%own%source%kind == source_fault) return
     wider = merge(scheme%half_length, 0, Fd3dNearSlopes(scheme%components))
+    within = Fd3dNearTold(scheme%half_length)*(1 - 1e-6_dp)
     box = box_t(huge(1), 0)
     do r = 1, size(shot%rx)
-      if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
+      if (Cells(window, shot, r) >= within) cycle
       one = Around(window, shot, r, wider)
       box = box_t(min(box%low, one%low), max(box%high, one%high))
     end do
@@ -54,12 +61,13 @@ contains
     call Model3dFill(earth, job, box, known, error)
     if (allocated(error)) return
     do r = 1, size(shot%rx)
-      if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
+      if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
       helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
-      if (helped) helped = Fd3dNearHelps(scheme%own, range, near_smooth)
-      if (helped .and. (scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))) cycle
+      far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
+      if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
+      if (helped .and. (far .or. scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))) cycle
       n = n + 1
       if (first == 0) first = r
     end do
@@ -116,7 +124,7 @@ contains
     integer, intent(in) :: r, wider                !< cells that its components take more (Fd3dNearSlopes)
     type(box_t) :: box
     asks = .false.
-    if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > near3d_most) return
+    if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > Near3dReach(scheme%half_length)) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
     box = Around(window, shot, r, wider)
     if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return

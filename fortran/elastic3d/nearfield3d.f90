@@ -17,10 +17,10 @@ module nearfield3d_m
   implicit none
   private
   public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, Near3dSeries
-  public :: near3d_least, near3d_most, near3d_slender
+  public :: near3d_least, near3d_slender, Near3dReach
 
   real(dp), parameter :: pi = acos(-1.0_dp)
-  real(dp), parameter :: near3d_least = 0.01_dp, near3d_most = 8         !< distances that are corrected [cells]
+  real(dp), parameter :: near3d_least = 0.01_dp                          !< closer is on the source [cells]
   real(dp), parameter :: near3d_slender = 3                              !< cells may be so much longer than thin
   integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2
   integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
@@ -52,6 +52,13 @@ module nearfield3d_m
   end type near3d_source_t
 
 contains
+
+  !> What the grid lacks shows so far from the source [cells]. Half-length 1 has the static field to the second order in cells only,
+  !> whatever the wavelength.
+  elemental real(dp) function Near3dReach(half_length)
+    integer, intent(in) :: half_length
+    Near3dReach = merge(20, 8, half_length == 1)
+  end function Near3dReach
 
   !> Tables for weights w(:) and spacings d(3) [m].
   pure subroutine Near3dNew(near, w, d)

@@ -14,7 +14,6 @@ module elements3d_m
   use elements_sponge_m, only: SpongeAt
   use elements_window_m, only: ElementsFill, ElementsOutline, ElementsParts
   use error_m, only: error_t, Fail
-  use free_surface_m, only: OnlyShear, OnlyShearFails
   use hexahedron_m, only: HexLongest
   use kinds_m, only: dp
   use mesh_blocks_m, only: block_t
@@ -25,10 +24,12 @@ module elements3d_m
   use scheme_m, only: scheme_t, SchemeWarn
   use sem3d_components_m, only: Sem3dRecords
   use sem3d_m, only: sem3d_t
+  use shear_in_fluids_m, only: ShearInFluids, ShearInFluidsWords
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source3d_t, source_force, source_moment, source_volume, SourceStrength
   use text_m, only: Str
+  use told_receivers_m, only: told_receivers_t
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
@@ -59,6 +60,7 @@ module elements3d_m
     character(:), allocatable :: nearest_moment
     integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
     character(:), allocatable :: first_floored        !< the first of them in words
+    type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
     integer :: compressing = 0                        !< sources of volume or explosion on such a contact
     character(:), allocatable :: first_compressing
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
@@ -308,7 +310,8 @@ contains
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
     real(dp) :: source(3), at(3), xi(3), edge, apart, reach
-    integer :: e, r, c, wet
+    logical :: wet(size(shot%rx))
+    integer :: e, r, c
     where_to = 'shot record '//Str(shot%record)//': '
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
@@ -335,7 +338,6 @@ contains
         end if
       end if
     end select
-    wet = 0
     do r = 1, size(shot%rx)
       call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
@@ -354,8 +356,8 @@ contains
           self%floored = self%floored + 1
         end if
       end if
-      if (e <= self%elements%solid) cycle
-      wet = wet + 1
+      wet(r) = e > self%elements%solid
+      if (.not. wet(r)) cycle
       do c = 1, size(names)
         if (Sem3dRecords(trim(names(c)))) cycle
         call Fail(error, where_to//'channel '//Str(shot%channel(r))//' lies in a fluid, where '//trim(names(c))// &
@@ -363,7 +365,7 @@ contains
         return
       end do
     end do
-    if (wet == size(shot%rx) .and. OnlyShear(names)) call OnlyShearFails(shot%record, error)
+    call ShearInFluids(self%shearless, shot, names, wet, error)
 
   contains
 
@@ -414,6 +416,7 @@ contains
     if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
       'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
       'water, which differs by as much; lift hydrophones by 0.01 m')
+    if (self%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(self%shearless))
     if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a '// &
       'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out '// &
       'other waves than in the water; lift those of the water by 0.01 m')

@@ -80,6 +80,8 @@ contains
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
     self%near = 0
+    self%near_moment = 0
+    self%shearless = told_receivers_t()
     self%floored = 0
     self%compressing = 0
     if (allocated(self%to_side)) deallocate (self%to_side)

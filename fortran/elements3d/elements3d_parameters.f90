@@ -29,7 +29,7 @@ contains
     call t%section('Model')
     call t%file('mesh', job%mesh, '', 'mesh of hexahedra: Exodus II, HEX8 or HEX27 (spl-mesh makes it from Gmsh, SPECFEM, Abaqus, VTK, ...); or the word layers: a box is meshed here, see layers', word='layers')
     call t%word('mesh_z', job%mesh_z, 'up', 'up,down', 'where z of the mesh points; up: depth z of sources and receivers is -z of the mesh')
-    call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs, or the word volume; anisotropic ones: cij rho c11 c12 .. c66 [Pa] (axes of the mesh), vti vp vs rho epsilon delta gamma, or tti .. gamma tilt azimuth; * = all other blocks; empty: all by volumes, which mesh=layers does not take')
+    call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs (any number where vs = 0), or the word volume; anisotropic ones: cij rho c11 c12 .. c66 [Pa] (axes of the mesh), vti vp vs rho epsilon delta gamma, or tti .. gamma tilt azimuth; * = all other blocks; empty: all by volumes, which mesh=layers does not take')
     call t%text('ocean_load', job%ocean_load, '', 'weight of an ocean on free sides of solid that look up, without waves in it, right for waves of sound in water much longer than its depth: topography (the sea reaches up to z = 0), or its depth [m]: a number, a formula of x and y or a grid, as upper sides of layers; empty = none')
     call t%real('ocean_rho', job%ocean_rho, 1025.0_dp, 1.0_dp, 3000.0_dp, 'kg/m3', 'density of the water of ocean_load')
     call VolumeTable(t, job)

@@ -10,6 +10,7 @@ module materials_m
   use anisotropy_m, only: aniso_constants, AnisoIsotropic, AnisoMatrix, AnisoSpeeds
   use elements_tensors_m, only: TensorRelative
   use error_m, only: error_t, Fail
+  use heeded_quality_m, only: QsHeeded
   use kinds_m, only: dp
   use mesh_m, only: mesh_block_t, mesh_t
   use text_m, only: Lower, NearestName, Str
@@ -129,6 +130,7 @@ contains
       value(column(n)) = x
     end do
     if (allocated(error)) return
+    if (from == from_table .and. .not. QsHeeded(value(1), value(2))) value([5, 7]) = 0
     if (len(block) > len(materials%block)) then
       call Fail(error, Here(file)//'the name of a block has '//Str(len(block))//' characters, at most '// &
                 Str(len(materials%block))//' are possible')

@@ -5,13 +5,11 @@
 !> surface move. By reciprocity a moment tensor M does nothing if M : e = 0 for all strains e that can be there: exz = eyz = 0,
 !> ezz = -(1 - 2 vs**2/vp**2) (exx + eyy).
 module free_surface_m
-  use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use source3d_m, only: source3d_t, source_fault, source_force, source_volume
-  use text_m, only: Str
   implicit none
   private
-  public :: Vanishes, SourceVanishes, OnlyShear, OnlyShearFails
+  public :: Vanishes, SourceVanishes
 
 contains
 
@@ -45,20 +43,5 @@ contains
       nothing = all(abs([m(1:2) - (1 - 2*(vs/vp)**2)*m(3), m(4)]) <= none*maxval(abs(m)))
     end select
   end function SourceVanishes
-
-  !> Nothing but shear stress is recorded, which a fluid does not have.
-  pure logical function OnlyShear(components)
-    character(*), intent(in) :: components(:)
-    integer :: i
-    OnlyShear = all([(any(components(i) == [character(3) :: 'sxy', 'sxz', 'syz']), i=1, size(components))])
-  end function OnlyShear
-
-  !> Fails on a shot of this record number that records it in a fluid.
-  subroutine OnlyShearFails(record, error)
-    integer, intent(in) :: record
-    type(error_t), allocatable, intent(inout) :: error
-    call Fail(error, 'shot record '//Str(record)//': every trace would be 0: all receivers stand in a fluid, which has no '// &
-              'shear stress: record pressure (components=p), or put them into rock')
-  end subroutine OnlyShearFails
 
 end module free_surface_m

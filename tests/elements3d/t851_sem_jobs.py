@@ -132,7 +132,7 @@ claim(r.returncode == 0 and "the mesh has no block sand, Rock (did you mean rock
       and "Q from 40 on" in r.stdout,
       f"lines for blocks that the mesh has not are told of; Q of water is nothing; Qp at its limit but for rounding is taken {r.stderr[-300:]}")
 claim("fluids do not attenuate: Q of block water in few.materials" in r.stdout, "a fluid's Q is told to be without effect")
-Path("few.materials").write_text("water 1500 0 1000 9999 9999\n* 2600 1501 2100 90 40\n")
+Path("few.materials").write_text("water 1500 0 1000 9999 -1\n* 2600 1501 2100 90 40\n")
 r = run("plan", *words(materials="few.materials"))
 claim(r.returncode == 0 and "fluids do not" not in r.stdout, "a Q that stands for none is not")
 for q, memory in ((24, "coarse"), (24, "all"), (26, "coarse")):

@@ -168,6 +168,7 @@ for strength in (1e-27, 1e-30):
     refused(f"a force of {strength} N", "too weak for single precision", "model another strength", source="force", fz=strength)
 survey((333, 250, 280), (within(50, 650), within(50, 550), 150), materials=WATER)
 refused("shear stress in water", "every trace would be 0: all receivers stand in a fluid", components="sxz")
+warned("shear stress in water among others", "stand in a fluid, which has no shear stress, the first of them channel 1", components="p,syz")
 survey((300, 300, 200), (100, 200, 100))
 refused("a moment too weak", "too weak for single precision", source="moment", mxx=1e-30)
 near, far = within(10, 41), within(45, 400)            # [m]; a tenth of the wavelength of sound at the peak frequency is 42.9 m

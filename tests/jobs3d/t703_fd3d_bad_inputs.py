@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-from check import claim, done
+from check import claim, done, given_seed
 from mini3d import make, run, write_deck, write_keymap
 
 N = (24, 24, 20)
+KEYMAP = ("spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\n"
+          "shots first_record=11 n=1 x0=253.3 dx=31.1 z=111.7 y=312.3 spread=cable\n")
 WATER, ROCK = "0 1500 0 1000\n", "0 3000 1500 2200\n"
 
 
@@ -19,8 +21,7 @@ def refused(sentence, *words, layers=None, keymap=None, **deck):
         make(shots=1, **({"layers": layers} if layers else {}), **deck)
     else:
         write_deck(**{"layers": None, "dx": None, "aperture": None, "depth": None, "vs": "m.nc", "rho": "m.nc", **deck})
-        Path("line.keymap").write_text(keymap or "spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\n"
-                                       "shots first_record=11 n=1 x0=253.3 dx=31.1 z=111.7 y=312.3 spread=cable\n")
+        Path("line.keymap").write_text(keymap or KEYMAP)
     r = run("par=job.par")
     missing = [w for w in words if w not in r.stderr]
     left = [q.name for q in Path(".").glob("out.nc*")]
@@ -74,6 +75,10 @@ refused("a shear moment in water", "lies in a fluid", source="moment", mxz=1e15)
 refused("a force too weak for its numbers", "too weak for single precision", "(0, 0, 1e-30) N", source="force", fz=1e-30)
 refused("a grid too thin for a one-way bottom", "4 cells along z are too few", depth=160, bottom="one-way", layers=WATER)
 refused("shear stress in water", "shot record 11: every trace would be 0", "has no shear stress", components="sxz,syz")
+make(shots=1, components="p,sxz")
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "5 receiver(s) stand in a fluid, which has no shear stress, the first of them channel 1 of shot record 11" in r.stdout,
+      f"shear stress among other components in water is told of {r.stderr[-300:]}")
 refused("strain at the end of a grid without layers", "receivers of exx", "too close to the end of the window", npml=0, aperture=60,
         components="vx,exx")
 refused("a plane outside", "'z5000' lies outside the window of shot record 11, 0 .. 440 m along z", snapshot=0.1,
@@ -119,10 +124,35 @@ volume(vs=(1400.0, there))
 refused("a volume's S velocity too high", "sample (11, 4, 3) has vp = 1500 and vs = 1400", "below 0.866 vp", **V)
 volume(rho=(0.0, there))
 refused("velocity without density", "sample (11, 4, 3) has a velocity but no density", **V)
-volume(qs=(-5.0, there))
-refused("negative Q in a volume", "sample (11, 4, 3) is -5", qs="m.nc", **V)
+volume(qs=(-5.0, lambda z: z > 700))
+refused("negative Q in a volume", "sample (1, 1, 19) is -5", qs="m.nc", **V)
+volume(qs=(np.nan, lambda z: z > 700))
+refused("no Q in rock", "sample (1, 1, 19) is missing or no number", qs="m.nc", **V)
 volume(qs=(0.0, lambda z: z > 700))
 refused("Q = 0 in rock", "sample (1, 1, 19) is 0 in rock (vs = 1500 m/s)", "1e9 for none", qs="m.nc", **V)
+
+# Qs says nothing in water and air: whatever stands there is no fault, and no Q of the model
+seed = given_seed()
+junk = np.random.default_rng(seed).choice([0, -999, 1, 3, 9999, np.nan, 1e38])
+MISSING = 9.969209968386869e36                          # NetCDF has it where nothing was written
+
+
+def taken(sentence):
+    r = run("plan", "par=job.par")
+    claim(r.returncode == 0 and "Q from 40 on" in r.stdout, f"{sentence}: taken{': ' + (r.stdout + r.stderr).strip()[-300:] if r.returncode else ''}")
+
+
+for water in ("100 0", "0 -1", "9999 1"):
+    make(shots=1, layers=f"0 1500 0 1000 {water}\n200 3000 1500 2200 90 40\n")
+    taken(f"Qp, Qs = {water} of a layer of water")
+Path("line.keymap").write_text(KEYMAP)
+volume(qs=(40.0, lambda z: z >= 200), vp=(0.0, lambda z: z < 50))
+for qs in (junk, MISSING):
+    with Dataset("m.nc", "a") as f:
+        f["qs"].set_auto_mask(False)
+        f["qs"][:5] = np.full(f["qs"][:5].shape, qs)
+    write_deck(layers=None, dx=None, aperture=None, depth=None, vs="m.nc", rho="m.nc", qs="m.nc", **V)
+    taken(f"Qs = {qs:g} in water and air (SEED={seed})")
 volume(vp=(0.0, lambda z: z < 150))
 refused("a source in the air", "the source at x = 253.3", "lies in the air", "begins at z = 160 m", **V)
 volume(vp=(0.0, lambda z: z < 70))
@@ -173,6 +203,10 @@ write_keymap(shots=1, channels=8)                                # 1 to 6 are wi
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "7 receiver(s) are closer than 6 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
+make(shots=1, half_length=1, fpeak=2, dispersion="warn")
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "5 receiver(s) are closer than 10 cells to their source" in r.stdout and "from 6 cells on with half-length 1" in r.stdout,
+      f"with half-length 1 those closer than 10 cells {r.stderr[-300:]}")
 make(shots=1, layers="0 3000 1500 2200\n", top="pml")
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "receiver(s) are closer" not in r.stdout, "not so where what the grid lacks there is added")
