@@ -10,9 +10,9 @@
 !> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone. At a plane free
 !> side of a fluid, where chi is 0, waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical
 !> Acoustics, 7.4), whose covariance is that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the
-!> gradient across it open, and with the images 0.1 % (t899). Below a side of rock on which the traction is known the derivative of
-!> the field across it, at the side, is one more value that the prediction has: points on one side alone leave some per cent of the
-!> derivative open down to 0.05 of an element (t899).
+!> gradient across it open, and with the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water
+!> that the rock moves, the derivative of the field across it, at the side, is one more value that the prediction has: points on one
+!> side alone leave some per cent of the derivative open up to 0.05 of an element away (t899).
 module band_weights_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: TensorOf
@@ -42,7 +42,8 @@ contains
 
   !> The points nearest to a place x in element e, `most` at most, of it and of the elements of the same medium that meet it; their
   !> places (3, points) [m] and numbers. Near is by the extents of the element: of a flat one points reach as far in all directions.
-  !> image: where these elements are of fluid and have free sides, all in one plane, the images of the points in it; else none.
+  !> image: where these elements are of fluid and have free sides, all in one plane, the images of the points in it; else none. No
+  !> images are taken unless it is there.
   pure subroutine BandPoints(elements, meetings, e, x, most, at, point, image)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -50,7 +51,7 @@ contains
     real(dp), intent(in) :: x(3)
     real(dp), allocatable, intent(out) :: at(:, :)
     integer, allocatable, intent(out) :: point(:)
-    real(dp), allocatable, intent(out) :: image(:, :)
+    real(dp), allocatable, intent(out), optional :: image(:, :)
     integer, allocatable :: near(:), number(:), order(:)
     real(dp), allocatable :: place(:, :), away(:), depth(:)
     real(dp) :: normal(3)
@@ -64,7 +65,7 @@ contains
     away = norm2(matmul(Inverse(HexJacobian(elements%corner(:, :, e), [0.0_dp, 0.0_dp, 0.0_dp])), &
                         place - spread(x, 2, size(place, 2))), 1)
     call SortOrder(nint(away/maxval(away)*1.0e9_dp), order)
-    if (e > elements%solid) call FreePlane(elements, near, place, normal, depth)
+    if (present(image) .and. e > elements%solid) call FreePlane(elements, near, place, normal, depth)
     allocate (at(3, 0), point(0))
     if (allocated(depth)) allocate (image(3, 0))
     do i = 1, size(order)

@@ -28,6 +28,7 @@ contains
         if (any(face(:, solid + 1:) == face_free)) words = words//' images'
         if (any(face(:, :solid) == face_free .or. face(:, :solid) == face_contact) .and. Gradients(scheme)) &
           words = words//' traction of sides'
+        if (any(face == face_contact)) words = words//' moved by rock'
       end associate
     end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z

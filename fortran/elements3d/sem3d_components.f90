@@ -7,7 +7,8 @@
 !> is added to g, n the normal of the side, so that (c : (g + d n)) n = 0. On a contact with water it is -p n, p the pressure of the
 !> water: what this adds to a component is a multiple of p (water_pressure.f90). Close to the side that derivative is one more value
 !> of the field, from which gradients are predicted (band_weights.f90). By reciprocity a moment M at a contact opens the water by a
-!> volume too, that of a crack: what p adds to M : g is minus this volume times p.
+!> volume too, that of a crack: what p adds to M : g is minus this volume times p. In the water the derivative of chi across the
+!> contact is rho times the rock's displacement along the normal.
 module sem3d_components_m
   use anisotropy_m, only: AnisoIsotropic, AnisoMatrix, voigt
   use band_weights_m, only: band_points, band_side_t, BandPoints, BandWeights
@@ -47,10 +48,10 @@ module sem3d_components_m
     integer, allocatable :: point(:)
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
     real(dp), allocatable :: stiffness(:, :)      !< of an anisotropic medium, all constants [Pa], (6, 6)
-    real(dp) :: normal(3) = 0                     !< of a side of rock close to it, free or in contact with water; 0: there is none
+    real(dp) :: normal(3) = 0                     !< of a side close to it, free one of rock or a contact; 0: there is none
     real(dp), allocatable :: side(:, :)           !< weights for the derivatives on that side, (points, 3),
     real(dp) :: across = 0                        !< and of that across it for the one along the normal at the place
-    real(dp), allocatable :: wet(:)               !< weights for chi of the water on that side, (points); none: it is dry
+    real(dp), allocatable :: beyond(:)            !< weights for chi, or motion, of what is beyond a contact, (points)
   end type sem3d_place_t
 
   integer, parameter, public :: place_points = band_points + on_face    !< of a place, at most
@@ -114,25 +115,28 @@ contains
       call HexWeights(xi, place%w(:, 0))
       call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
     else
-      s = 0
       call HexBox(elements%corner(:, :, e), low, high)
-      call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
-      if (place%solid) s = SideCloseTo(elements, e, xi)
+      s = SideCloseTo(elements, e, xi)
       if (s > 0) then
+        if (.not. place%solid .and. elements%face(s, e) == face_free) s = 0              ! there images serve
+      end if
+      if (s > 0) then
+        call BandPoints(elements, meetings, e, x, band_points, at, place%point)
         call BandSide(elements%corner(:, :, e), s, xi, side)
-        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image, side)
+        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, side=side)
         place%normal = side%normal
         place%across = side%across
         call move_alloc(side%w, place%side)
-        if (elements%face(s, e) == face_contact) call Wetted(elements, meetings, e, s, xi, place)
+        if (elements%face(s, e) == face_contact) call Beyond(elements, meetings, e, s, xi, place)
       else
+        call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
         call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
       end if
     end if
   end subroutine Sem3dPlace
 
-  !> The free side of an element, or contact with water, that is closest to xi; of several that one before this. 0 where there is
-  !> none or the weight of an ocean presses on it.
+  !> The free side of an element, or contact of rock and water, that is closest to xi; of several that one before this. 0 where
+  !> there is none or the weight of an ocean presses on it.
   pure integer function SideCloseTo(elements, e, xi) result(side)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
@@ -168,19 +172,19 @@ contains
     side%normal = side%normal/norm2(side%normal)
   end subroutine BandSide
 
-  !> Adds the points of the water at side s of element e, and their weights for chi there, closest to xi, by its polynomials.
-  pure subroutine Wetted(elements, meetings, e, s, xi, place)
+  !> Adds the points beyond side s of element e, and their weights for what is there, closest to xi, by its polynomials.
+  pure subroutine Beyond(elements, meetings, e, s, xi, place)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: e, s
     real(dp), intent(in) :: xi(3)
     type(sem3d_place_t), intent(inout) :: place
-    real(dp) :: on(3), value(in_element), dry(3, in_element), water(3, in_element)
+    real(dp) :: on(3), value(in_element), here(3, in_element), there(3, in_element)
     integer :: nearest(on_face), k, m, t
     associate (node => elements%node(hex_side(:, s), e))
       do k = meetings%start(node(1)), meetings%start(node(1) + 1) - 1
         associate (f => meetings%list(k))
-          if (f <= elements%solid) cycle
+          if (f <= elements%solid .eqv. place%solid) cycle
           do t = 1, 6
             if (all([(any(elements%node(hex_side(m, t), f) == node), m=1, 4)])) exit
           end do
@@ -188,18 +192,18 @@ contains
           on = xi
           on(hex_side_axis(s)) = hex_side_end(s)
           call HexWeights(on, value)
-          call HexPoints(elements%corner(:, :, e), dry)
-          call HexPoints(elements%corner(:, :, f), water)
+          call HexPoints(elements%corner(:, :, e), here)
+          call HexPoints(elements%corner(:, :, f), there)
           associate (from => hex_side_point(:, s), to => hex_side_point(:, t))
-            place%wet = [spread(0.0_dp, 1, size(place%point)), value(from)]
-            nearest = [(minloc(norm2(water(:, to) - spread(dry(:, from(m)), 2, on_face), 1), 1), m=1, on_face)]
+            place%beyond = [spread(0.0_dp, 1, size(place%point)), value(from)]
+            nearest = [(minloc(norm2(there(:, to) - spread(here(:, from(m)), 2, on_face), 1), 1), m=1, on_face)]
             place%point = [place%point, elements%at(to(nearest), f)]
           end associate
           return
         end associate
       end do
     end associate
-  end subroutine Wetted
+  end subroutine Beyond
 
   !> A medium at a place of its element.
   pure real(dp) function Inside(medium, xi)
@@ -243,7 +247,7 @@ contains
   subroutine Sem3dRecordWater(list, place)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
-    call Add(list, place%point, field_chi_t, place%wet)
+    call Add(list, place%point, field_chi_t, place%beyond)
     call EndReceiver(list, .false.)
   end subroutine Sem3dRecordWater
 
@@ -412,15 +416,30 @@ contains
     associate (w => place%w)
       select case (component(1:1))
       case ('v', 'a')
-        call Add(list, place%point, field_chi_t, w(:, index('xyz', component(2:2)))/place%rho)
+        call AlongAxis(field_chi_t, field_vx)
       case ('u')
-        call Add(list, place%point, field_chi, w(:, index('xyz', component(2:2)))/place%rho)
+        call AlongAxis(field_chi, field_ux)
       case ('p')
         call Add(list, place%point, field_chi_t, -w(:, 0))
       case default
         if (findloc(pair, component(2:3), 1) <= 3) call Add(list, place%point, field_chi_t, w(:, 0))
       end select
     end associate
+
+  contains
+
+    !> The part of the derivative across a contact is that of the rock's motion there.
+    subroutine AlongAxis(fluid, solid)
+      integer, intent(in) :: fluid, solid
+      integer :: a, c
+      a = index('xyz', component(2:2))
+      call Add(list, place%point, fluid, place%w(:, a)/place%rho)
+      if (.not. allocated(place%beyond)) return
+      do c = 1, 3
+        call Add(list, place%point, solid + c - 1, place%normal(a)*place%across*place%normal(c)*place%beyond)
+      end do
+    end subroutine AlongAxis
+
   end subroutine InFluid
 
   !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate.
@@ -450,8 +469,8 @@ contains
     end do
     if (source%kind /= source_force) then
       call AddGradient(list, place, field_vx, tensor)
-      if (allocated(place%wet)) &
-        call Add(list, place%point, field_chi_t, -dot_product(OfTraction(place, tensor), place%normal)*place%wet)
+      if (allocated(place%beyond)) &
+        call Add(list, place%point, field_chi_t, -dot_product(OfTraction(place, tensor), place%normal)*place%beyond)
       return
     end if
     do a = 1, 3

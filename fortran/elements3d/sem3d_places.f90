@@ -228,7 +228,7 @@ contains
     told = 0
     told(:5) = [real(n, dp), merge(1.0_dp, 0.0_dp, place%solid), place%rho, place%lambda, place%mu]
     if (allocated(place%stiffness)) told(6:42) = [1.0_dp, reshape(place%stiffness, [36])]
-    told(43:begin) = [place%loss, place%normal, place%across, merge(1.0_dp, 0.0_dp, allocated(place%wet))]
+    told(43:begin) = [place%loss, place%normal, place%across, merge(1.0_dp, 0.0_dp, allocated(place%beyond))]
     call SortOrder(place%point, order)
     sorted = place%point(order)
     found = 0
@@ -253,7 +253,7 @@ contains
         told(at + 1:at + 2) = real([self%share%number(near), p], dp)
         if (order(m) <= size(place%w, 1)) told(at + 3:at + 6) = place%w(order(m), :)
         if (allocated(place%side) .and. order(m) <= size(place%w, 1)) told(at + 7:at + 9) = place%side(order(m), :)
-        if (allocated(place%wet)) told(at + each) = place%wet(order(m))
+        if (allocated(place%beyond)) told(at + each) = place%beyond(order(m))
         found = found + 1
       end do
     end subroutine PointsOf
@@ -278,21 +278,21 @@ contains
     allocate (place%point(n), source=0)
     allocate (place%w(n, 0:3))
     if (any(abs(place%normal) > 0)) allocate (place%side(n, 3))
-    if (told(begin) > 0) allocate (place%wet(n))
+    if (told(begin) > 0) allocate (place%beyond(n))
     do m = 1, n
       associate (one => told(begin + each*(m - 1) + 1:begin + each*m))
         e = ShareHas(self%share, nint(one(1)))
         if (e > 0) place%point(m) = self%piece%place(self%elements%at(nint(one(2)), e))
         place%w(m, :) = one(3:6)
         if (allocated(place%side)) place%side(m, :) = one(7:9)
-        if (allocated(place%wet)) place%wet(m) = one(each)
+        if (allocated(place%beyond)) place%beyond(m) = one(each)
       end associate
     end do
     if (any(place%point > 0) .or. .not. few) return
     deallocate (place%point, place%w)
     allocate (place%point(0), place%w(0, 0:3))
     if (allocated(place%side)) place%side = place%w(:, 1:3)
-    if (allocated(place%wet)) place%wet = place%w(:, 0)
+    if (allocated(place%beyond)) place%beyond = place%w(:, 0)
   end subroutine HearPlace
 
   ! --- among ranks -----------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ contains
     allocate (pressed%water(size(place)), source=0)
     if (PressedMost(names) == 0) return
     do r = 1, size(place)
-      if (.not. allocated(place(r)%wet)) cycle
+      if (.not. (place(r)%solid .and. allocated(place(r)%beyond))) cycle
       call Sem3dRecordWater(list, place(r))
       pressed%water(r) = list%receivers
       do c = 1, size(names)
