@@ -10,7 +10,9 @@
 !> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone. At a plane free
 !> side of a fluid, where chi is 0, waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical
 !> Acoustics, 7.4), whose covariance is that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the
-!> gradient across it open, and with the images 0.1 % (t899).
+!> gradient across it open, and with the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water
+!> that the rock moves, the derivative of the field across it, at the side, is one more value that the prediction has: points on one
+!> side alone leave some per cent of the derivative open up to 0.05 of an element away (t899).
 module band_weights_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: TensorOf
@@ -21,7 +23,15 @@ module band_weights_m
   use sort_m, only: SortOrder
   implicit none
   private
-  public :: BandPoints, BandWeights
+  public :: BandPoints, BandWeights, band_side_t
+
+  !> A side of the medium close to a place.
+  type :: band_side_t
+    real(dp) :: x(3) = 0                          !< of it, closest to the place [m]
+    real(dp) :: normal(3) = 0                     !< of length 1
+    real(dp), allocatable :: w(:, :)              !< weights of points for the derivatives at x [1/m], (points, 3)
+    real(dp) :: across = 0                        !< weight of the derivative along the normal, at x, for that at the place
+  end type band_side_t
 
   integer, parameter, public :: band_points = 250   !< points for a place
   real(dp), parameter :: noise = 1.0e-6_dp          !< of a field's variance: of a larger share of weights rounding makes errors
@@ -32,7 +42,8 @@ contains
 
   !> The points nearest to a place x in element e, `most` at most, of it and of the elements of the same medium that meet it; their
   !> places (3, points) [m] and numbers. Near is by the extents of the element: of a flat one points reach as far in all directions.
-  !> image: where these elements are of fluid and have free sides, all in one plane, the images of the points in it; else none.
+  !> image: where these elements are of fluid and have free sides, all in one plane, the images of the points in it; else none. No
+  !> images are taken unless it is there.
   pure subroutine BandPoints(elements, meetings, e, x, most, at, point, image)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -40,7 +51,7 @@ contains
     real(dp), intent(in) :: x(3)
     real(dp), allocatable, intent(out) :: at(:, :)
     integer, allocatable, intent(out) :: point(:)
-    real(dp), allocatable, intent(out) :: image(:, :)
+    real(dp), allocatable, intent(out), optional :: image(:, :)
     integer, allocatable :: near(:), number(:), order(:)
     real(dp), allocatable :: place(:, :), away(:), depth(:)
     real(dp) :: normal(3)
@@ -54,7 +65,7 @@ contains
     away = norm2(matmul(Inverse(HexJacobian(elements%corner(:, :, e), [0.0_dp, 0.0_dp, 0.0_dp])), &
                         place - spread(x, 2, size(place, 2))), 1)
     call SortOrder(nint(away/maxval(away)*1.0e9_dp), order)
-    if (e > elements%solid) call FreePlane(elements, near, place, normal, depth)
+    if (present(image) .and. e > elements%solid) call FreePlane(elements, near, place, normal, depth)
     allocate (at(3, 0), point(0))
     if (allocated(depth)) allocate (image(3, 0))
     do i = 1, size(order)
@@ -133,38 +144,67 @@ contains
   end function Neighbours
 
   !> Weights of points at (3, points) for the value at x, and for the derivatives along x, y, z [1/m], (points, 0:3). k: the largest
-  !> wavenumber [rad/m]. size: an element's [m]. image: of points, where the field has the opposite value (BandPoints).
-  pure subroutine BandWeights(at, x, k, size_of_element, w, image)
+  !> wavenumber [rad/m]. size: an element's [m]. image: of points, where the field has the opposite value (BandPoints). side: the
+  !> derivative across it is known beside the points, and serves that along its normal at x.
+  pure subroutine BandWeights(at, x, k, size_of_element, w, image, side)
     real(dp), intent(in) :: at(:, :), x(3), k, size_of_element
     real(dp), allocatable, intent(out) :: w(:, :)
     real(dp), intent(in), optional :: image(:, :)
-    real(dp), allocatable :: a(:, :)
-    real(dp) :: wavenumber
+    type(band_side_t), intent(inout), optional :: side
+    real(dp), allocatable :: a(:, :), all(:, :), beside(:), v(:)
+    real(dp) :: wavenumber, r(3)
     integer :: i, j, n
     n = size(at, 2)
     wavenumber = max(k, 2*acos(-1.0_dp)/(longest*size_of_element))
     allocate (a(n, n), w(n, 0:3))
+    if (present(side)) allocate (side%w(n, 3), beside(n))
     do j = 1, n
       do i = j, n
         a(i, j) = Covariance(wavenumber*norm2(at(:, i) - at(:, j)))
         if (present(image)) a(i, j) = a(i, j) - Covariance(wavenumber*norm2(at(:, i) - image(:, j)))
       end do
       a(j, j) = a(j, j) + noise
-      w(j, :) = ToPlace(at(:, j))
-      if (present(image)) w(j, :) = w(j, :) - ToPlace(image(:, j))
+      w(j, :) = ToPlace(at(:, j), x)
+      if (present(image)) w(j, :) = w(j, :) - ToPlace(image(:, j), x)
+      if (.not. present(side)) cycle
+      side%w(j, :) = Slopes(at(:, j), side%x)
+      beside(j) = dot_product(side%w(j, :), side%normal)
     end do
-    call SolvePositive(a, w)
+    if (.not. present(side)) then
+      call SolvePositive(a, w)
+      return
+    end if
+    allocate (all(n, 7))
+    all(:, :4) = w
+    all(:, 5:) = side%w
+    call SolvePositive(a, all)
+    w(:, :) = all(:, :4)
+    side%w = all(:, 5:)
+    ! The derivative across the side is a further value: by Schur's complement its weight is what the points leave of its covariance
+    ! with the derivative along the normal at x, over what they leave of its variance.
+    v = matmul(side%w, side%normal)
+    r = wavenumber*(x - side%x)
+    side%across = wavenumber**2*(Slope(norm2(r)) + Bend(norm2(r))*dot_product(r, side%normal)**2)
+    side%across = (side%across - dot_product(matmul(beside, w(:, 1:)), side%normal))/ &
+                  (wavenumber**2*Slope(0.0_dp) - dot_product(v, beside))
+    do j = 1, 3
+      w(:, j) = w(:, j) - side%normal(j)*side%across*v
+    end do
 
   contains
 
-    !> Covariances of the field at a point with its value and derivatives at x.
-    pure function ToPlace(point) result(c)
-      real(dp), intent(in) :: point(3)
+    !> Covariances of the field at a point with its value and derivatives at a place.
+    pure function ToPlace(point, place) result(c)
+      real(dp), intent(in) :: point(3), place(3)
       real(dp) :: c(0:3)
-      real(dp) :: kr
-      kr = wavenumber*norm2(point - x)
-      c = [Covariance(kr), Slope(kr)*wavenumber**2*(point - x)]
+      c = [Covariance(wavenumber*norm2(point - place)), Slopes(point, place)]
     end function ToPlace
+
+    pure function Slopes(point, place) result(c)
+      real(dp), intent(in) :: point(3), place(3)
+      real(dp) :: c(3)
+      c = Slope(wavenumber*norm2(point - place))*wavenumber**2*(point - place)
+    end function Slopes
   end subroutine BandWeights
 
   !> 3 (sin z - z cos z)/z**3.
@@ -186,5 +226,15 @@ contains
       s = 3*((3 - z**2)*sin(z) - 3*z*cos(z))/z**5
     end if
   end function Slope
+
+  !> The derivative of that, over z.
+  pure real(dp) function Bend(z) result(b)
+    real(dp), intent(in) :: z
+    if (z < 0.1_dp) then
+      b = -1/35.0_dp + z**2/630
+    else
+      b = 3*(z**2*(sin(z) - z*cos(z)) - 5*((3 - z**2)*sin(z) - 3*z*cos(z)))/z**7
+    end if
+  end function Bend
 
 end module band_weights_m

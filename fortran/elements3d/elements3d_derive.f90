@@ -13,6 +13,7 @@ submodule(elements3d_m) elements3d_derive
   use scheme_m, only: SchemeNew, SchemeTimes, SchemeWarn
   use source3d_m, only: SourceDerive
   use stress_relaxation_m, only: RelaxingMost
+  use water_pressure_m, only: PressedMost
   use zener_m, only: ZenerModulus, ZenerShares
   implicit none
 
@@ -48,7 +49,9 @@ contains
       scheme%sponge_width = job%sponge
       scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
-      if (scheme%attenuates) scheme%beside = RelaxingMost(SplitList(scheme%components), allocated(self%elements%tensor))
+      if (self%counts%contacts > 0) scheme%beside = PressedMost(SplitList(scheme%components))
+      if (scheme%attenuates) scheme%beside = scheme%beside + RelaxingMost(SplitList(scheme%components), &
+                                                                          allocated(self%elements%tensor))
       if (scheme%attenuates) call CheckQuality(self, wavelet, scheme, error)
       call WarnOfMedia(self, job, scheme)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)

@@ -1,6 +1,6 @@
 !> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_words
-  use elements_m, only: face_free
+  use elements_m, only: face_contact, face_free
   use mesh_blocks_m, only: BlockRows
   use source3d_m, only: source_force, source_volume, SourceNumbers, SourceWords
   use version_m, only: VersionText
@@ -26,23 +26,24 @@ contains
     if (job%positions == 'exact') then
       associate (face => self%elements%face, solid => self%elements%solid)
         if (any(face(:, solid + 1:) == face_free)) words = words//' images'
-        if (any(face(:, :solid) == face_free)) words = words//WithoutTraction(scheme)
+        if (any(face(:, :solid) == face_free .or. face(:, :solid) == face_contact) .and. Gradients(scheme)) &
+          words = words//' traction of sides'
+        if (any(face == face_contact)) words = words//' moved by rock'
       end associate
     end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
 
-  !> A note on traces at free sides of rock, where gradients of motion leave no traction. Empty if there are none.
-  pure function WithoutTraction(scheme) result(words)
+  !> Gradients of motion in rock, which follow from the traction on its sides, are recorded, or the source is made of them.
+  pure logical function Gradients(scheme)
     class(scheme_t), intent(in) :: scheme
-    character(:), allocatable :: words
-    words = ''
+    Gradients = .false.
     select type (scheme)
     type is (elements_scheme_t)
-      if (scheme%source%kind /= source_force .or. any(scan(SplitList(scheme%components), 'psew') == 1)) words = ' no traction'
+      Gradients = scheme%source%kind /= source_force .or. any(scan(SplitList(scheme%components), 'psew') == 1)
     end select
-  end function WithoutTraction
+  end function Gradients
 
   module procedure WindowWords
     words = Str(self%elements%n)//' elements'

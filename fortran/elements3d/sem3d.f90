@@ -37,6 +37,7 @@ module sem3d_m
   use stress_relaxation_m, only: relaxing_t, RelaxingApply
   use text_m, only: Str
   use timeloop_m, only: LoopLoad, LoopSetup, timeloop_t
+  use water_pressure_m, only: pressed_t, PressedApply
   use window_m, only: box_t, window_t
   implicit none
   private
@@ -75,7 +76,8 @@ module sem3d_m
     type(elements_scheme_t) :: own                !< what the scheme has of elements
     real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
-    type(relaxing_t) :: relaxing                  !< what relaxes in traces
+    type(pressed_t) :: pressed                    !< what traces have of the pressure of water on rock,
+    type(relaxing_t) :: relaxing                  !< and what relaxes in them
     real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
@@ -475,6 +477,7 @@ contains
       raw(:n - 1, r) = real((raw(2:, r) - real(raw(:n - 1, r), dp))/self%scheme%dt, sp)
       raw(n, r) = raw(max(1, n - 1), r)
     end do
+    if (self%gathers()) call PressedApply(self%pressed, self%scheme%dt, raw)
     if (self%own%attenuates .and. self%gathers()) call RelaxingApply(self%relaxing, self%own%q_band, self%scheme%dt, raw)
   end subroutine samples
 

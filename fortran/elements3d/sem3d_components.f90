@@ -4,14 +4,20 @@
 !>
 !> On a free side of rock there is no traction. Points on one side alone say little of the derivative of motion across it (ten
 !> times as wrong as the others), so that is taken from those along it: the stress of a gradient g of displacement is c : g, and d n
-!> is added to g, n the normal of the side, so that (c : (g + d n)) n = 0.
+!> is added to g, n the normal of the side, so that (c : (g + d n)) n = 0. On a contact with water it is -p n, p the pressure of the
+!> water: what this adds to a component is a multiple of p (water_pressure.f90). Close to the side that derivative is one more value
+!> of the field, from which gradients are predicted (band_weights.f90). By reciprocity a moment M at a contact opens the water by a
+!> volume too, that of a crack: what p adds to M : g is minus this volume times p. In the water the derivative of chi across the
+!> contact is rho times the rock's displacement along the normal.
 module sem3d_components_m
   use anisotropy_m, only: AnisoIsotropic, AnisoMatrix, voigt
-  use band_weights_m, only: band_points, BandPoints, BandWeights
-  use elements_m, only: elements_t, face_free, in_element
+  use band_weights_m, only: band_points, band_side_t, BandPoints, BandWeights
+  use elements_m, only: elements_t, face_contact, face_free, in_element, on_face
   use elements_tensors_m, only: SlowestIn, TensorOf
+  use element_finder_m, only: rounding
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: HexBox, HexGradient, HexJacobian, HexLongest, HexWeights, hex_side_axis, hex_side_end
+  use hexahedron_m, only: HexAt, HexBox, HexGradient, HexJacobian, HexLongest, HexPoints, HexWeights, hex_side, hex_side_axis, &
+                          hex_side_end, hex_side_point
   use kinds_m, only: dp, sp
   use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
@@ -21,7 +27,8 @@ module sem3d_components_m
   use text_m, only: Str
   implicit none
   private
-  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dSource, Sem3dRecords, Sem3dAtWhole
+  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordAlong, Sem3dSource
+  public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dAcross
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -41,13 +48,19 @@ module sem3d_components_m
     integer, allocatable :: point(:)
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
     real(dp), allocatable :: stiffness(:, :)      !< of an anisotropic medium, all constants [Pa], (6, 6)
-    real(dp) :: normal(3) = 0                     !< of the free side of rock on which it lies, 0: on none
+    real(dp) :: normal(3) = 0                     !< of a side close to it, free one of rock or a contact; 0: there is none
+    real(dp), allocatable :: side(:, :)           !< weights for the derivatives on that side, (points, 3),
+    real(dp) :: across = 0                        !< and of that across it for the one along the normal at the place
+    real(dp), allocatable :: beyond(:)            !< weights for chi, or motion, of what is beyond a contact, (points)
   end type sem3d_place_t
 
-  real(dp), parameter :: close = 1.0e-6_dp      !< of half an element, where the search moves places into it
+  integer, parameter, public :: place_points = band_points + on_face    !< of a place, at most
+
+  real(dp), parameter :: close_to_side = 1      !< of half an element; further away the side says nothing new
   real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
   character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
   integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
+  real(dp), parameter :: even(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
 
 contains
 
@@ -56,6 +69,12 @@ contains
     character(*), intent(in) :: component
     records = all(component(1:1) /= ['e', 'w'])
   end function Sem3dRecords
+
+  !> True of a component that is made of the gradient of motion in rock.
+  pure logical function Sem3dIsGradient(component) result(gradient)
+    character(*), intent(in) :: component
+    gradient = any(component(1:1) == ['p', 's', 'e', 'w'])
+  end function Sem3dIsGradient
 
   !> True of a component that is sampled at whole time steps.
   pure logical function Sem3dAtWhole(component) result(whole)
@@ -73,7 +92,9 @@ contains
     type(sem3d_place_t), intent(out) :: place
     real(dp), intent(in), optional :: source(3)
     real(dp), allocatable :: at(:, :), image(:, :)
+    type(band_side_t) :: side
     real(dp) :: v, low(3), high(3)
+    integer :: s
     logical :: near
     place%solid = e <= elements%solid
     place%rho = Inside(elements%rho(:, e), xi)
@@ -95,33 +116,94 @@ contains
       call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
     else
       call HexBox(elements%corner(:, :, e), low, high)
-      call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
-      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
-      if (place%solid) place%normal = FreeNormal(elements, e, xi)
+      s = SideCloseTo(elements, e, xi)
+      if (s > 0) then
+        if (.not. place%solid .and. elements%face(s, e) == face_free) s = 0              ! there images serve
+      end if
+      if (s > 0) then
+        call BandPoints(elements, meetings, e, x, band_points, at, place%point)
+        call BandSide(elements%corner(:, :, e), s, xi, side)
+        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, side=side)
+        place%normal = side%normal
+        place%across = side%across
+        call move_alloc(side%w, place%side)
+        if (elements%face(s, e) == face_contact) call Beyond(elements, meetings, e, s, xi, place)
+      else
+        call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
+        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
+      end if
     end if
   end subroutine Sem3dPlace
 
-  !> The normal of the first free side of an element on which xi lies, of length 1; 0 where there is none or the weight of an ocean
-  !> presses on it.
-  pure function FreeNormal(elements, e, xi) result(normal)
+  !> The free side of an element, or contact of rock and water, that is closest to xi; of several that one before this. 0 where
+  !> there is none or the weight of an ocean presses on it.
+  pure integer function SideCloseTo(elements, e, xi) result(side)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
     real(dp), intent(in) :: xi(3)
-    real(dp) :: normal(3)
-    real(dp) :: j(3, 3)
-    integer :: s
-    normal = 0
+    real(dp) :: away, least
+    integer :: kind, s
+    side = 0
     if (allocated(elements%ocean)) then
       if (any(elements%ocean(:, e) > 0)) return
     end if
-    do s = 1, 6
-      if (elements%face(s, e) /= face_free .or. abs(xi(hex_side_axis(s)) - hex_side_end(s)) > close) cycle
-      j = cshift(HexJacobian(elements%corner(:, :, e), xi), hex_side_axis(s), 2)
-      normal = [j(2, 1)*j(3, 2) - j(3, 1)*j(2, 2), j(3, 1)*j(1, 2) - j(1, 1)*j(3, 2), j(1, 1)*j(2, 2) - j(2, 1)*j(1, 2)]
-      normal = normal/norm2(normal)
-      return
+    least = close_to_side
+    do kind = face_free, face_contact, face_contact - face_free
+      do s = 1, 6
+        away = abs(xi(hex_side_axis(s)) - hex_side_end(s))
+        if (elements%face(s, e) /= kind .or. away > least - rounding) cycle
+        side = s
+        least = away
+      end do
     end do
-  end function FreeNormal
+  end function SideCloseTo
+
+  !> Place and normal on side s of an element, closest to xi.
+  pure subroutine BandSide(corner, s, xi, side)
+    real(dp), intent(in) :: corner(:, :), xi(3)
+    integer, intent(in) :: s
+    type(band_side_t), intent(out) :: side
+    real(dp) :: on(3), j(3, 3)
+    on = xi
+    on(hex_side_axis(s)) = hex_side_end(s)
+    side%x = HexAt(corner, on)
+    j = cshift(HexJacobian(corner, on), hex_side_axis(s), 2)
+    side%normal = [j(2, 1)*j(3, 2) - j(3, 1)*j(2, 2), j(3, 1)*j(1, 2) - j(1, 1)*j(3, 2), j(1, 1)*j(2, 2) - j(2, 1)*j(1, 2)]
+    side%normal = side%normal/norm2(side%normal)
+  end subroutine BandSide
+
+  !> Adds the points beyond side s of element e, and their weights for what is there, closest to xi, by its polynomials.
+  pure subroutine Beyond(elements, meetings, e, s, xi, place)
+    type(elements_t), intent(in) :: elements
+    type(meetings_t), intent(in) :: meetings
+    integer, intent(in) :: e, s
+    real(dp), intent(in) :: xi(3)
+    type(sem3d_place_t), intent(inout) :: place
+    real(dp) :: on(3), value(in_element), here(3, in_element), there(3, in_element)
+    integer :: nearest(on_face), k, m, t
+    associate (node => elements%node(hex_side(:, s), e))
+      do k = meetings%start(node(1)), meetings%start(node(1) + 1) - 1
+        associate (f => meetings%list(k))
+          if (f <= elements%solid .eqv. place%solid) cycle
+          do t = 1, 6
+            if (all([(any(elements%node(hex_side(m, t), f) == node), m=1, 4)])) exit
+          end do
+          if (t > 6) cycle
+          on = xi
+          on(hex_side_axis(s)) = hex_side_end(s)
+          call HexWeights(on, value)
+          call HexPoints(elements%corner(:, :, e), here)
+          call HexPoints(elements%corner(:, :, f), there)
+          associate (from => hex_side_point(:, s), to => hex_side_point(:, t))
+            place%beyond = [spread(0.0_dp, 1, size(place%point)), value(from)]
+            nearest = [(minloc(norm2(there(:, to) - spread(here(:, from(m)), 2, on_face), 1), 1), m=1, on_face)]
+            place%point = [place%point, elements%at(to(nearest), f)]
+          end associate
+          return
+        end associate
+      end do
+    end associate
+  end subroutine Beyond
 
   !> A medium at a place of its element.
   pure real(dp) function Inside(medium, xi)
@@ -135,12 +217,13 @@ contains
   end function Inside
 
   !> Adds a receiver of a component at a place. Where there is no room for it there will be for twice as many: 10**5 of them are not
-  !> copied for each one more.
-  subroutine Sem3dRecord(list, place, component, error)
+  !> copied for each one more. average: a stress or pressure is that of the isotropic average of the medium.
+  subroutine Sem3dRecord(list, place, component, error, average)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: average
     if (.not. allocated(list%start)) then
       list%start = [1]
       allocate (list%slope(0), list%field(0), list%point(0), list%w(0))
@@ -151,24 +234,71 @@ contains
       return
     end if
     if (place%solid) then
-      call InSolid(list, place, component)
+      call InSolid(list, place, component, average)
     else if (Sem3dRecords(component)) then
       call InFluid(list, place, component)
     else
       call Fail(error, component//' is not recorded in a fluid: leave it out of components')
     end if
+    call EndReceiver(list, component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid)
+  end subroutine Sem3dRecord
+
+  !> Adds dchi/dt of the water at a place, from which its pressure follows.
+  subroutine Sem3dRecordWater(list, place)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    call Add(list, place%point, field_chi_t, place%beyond)
+    call EndReceiver(list, .false.)
+  end subroutine Sem3dRecordWater
+
+  !> Adds the dilatation along the side of a place, or its rate.
+  subroutine Sem3dRecordAlong(list, place, rate)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    logical, intent(in) :: rate
+    real(dp) :: of(3, 3)
+    integer :: c
+    of = even - Outer(place%normal, place%normal)
+    do c = 1, 3
+      call Add(list, place%point, merge(field_vx, field_ux, rate) + c - 1, matmul(place%side, of(c, :)))
+    end do
+    call EndReceiver(list, .false.)
+  end subroutine Sem3dRecordAlong
+
+  !> All entries of a receiver are there.
+  subroutine EndReceiver(list, slope)
+    type(sem3d_list_t), intent(inout) :: list
+    logical, intent(in) :: slope
     if (list%receivers == size(list%slope)) list%slope = [list%slope, .false., list%slope]
     if (list%receivers + 1 == size(list%start)) call Lengthen(list%start, 2*size(list%start))
     list%receivers = list%receivers + 1
     list%start(list%receivers + 1) = list%n + 1
-    list%slope(list%receivers) = component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid
-  end subroutine Sem3dRecord
+    list%slope(list%receivers) = slope
+  end subroutine EndReceiver
 
-  subroutine InSolid(list, place, component)
+  subroutine InSolid(list, place, component, average)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
-    real(dp) :: of(3, 3)                          !< the component is the sum of of(c, l) times the derivative of motion c along l
+    logical, intent(in), optional :: average
+    real(dp) :: of(3, 3)
+    select case (component(1:1))
+    case ('v', 'a')
+      call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, place%w(:, 0))
+    case ('u')
+      call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, place%w(:, 0))
+    case default
+      of = OfGradient(place, component, average)
+      call AddGradient(list, place, merge(field_ux, field_vx, Sem3dAtWhole(component)), of)
+    end select
+  end subroutine InSolid
+
+  !> The component is the sum of of(c, l) times the derivative of motion c along l.
+  pure function OfGradient(place, component, average) result(of)
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    logical, intent(in), optional :: average
+    real(dp) :: of(3, 3)
     integer :: a, b, p
     of = 0
     p = findloc(pair, component(2:min(3, len(component))), 1)
@@ -177,35 +307,32 @@ contains
       of(second(p), first(p)) = of(second(p), first(p)) + 0.5_dp
     end if
     select case (component(1:1))
-    case ('v', 'a')
-      call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, place%w(:, 0))
-    case ('u')
-      call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, place%w(:, 0))
     case ('e')
-      if (p == 0) of = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])          ! the rate of dilatation
-      call AddGradient(list, place, field_vx, of)
+      if (p == 0) of = even                                                  ! the rate of dilatation
     case ('w')
       p = index('xyz', component(2:2))
       a = modulo(p, 3) + 1
       b = modulo(p + 1, 3) + 1
       of(b, a) = 0.5_dp
       of(a, b) = -0.5_dp
-      call AddGradient(list, place, field_vx, of)
     case ('s')
-      call AddGradient(list, place, field_ux, Stress(place, of))
+      of = Stress(place, of, average)
     case default
-      of = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])
-      call AddGradient(list, place, field_ux, -Stress(place, of)/3)
+      of = -Stress(place, even, average)/3
     end select
-  end subroutine InSolid
+  end function OfGradient
 
   !> The stress of a gradient of displacement g(c, l), component c along l.
-  pure function Stress(place, g) result(s)
+  pure function Stress(place, g, average) result(s)
     type(sem3d_place_t), intent(in) :: place
     real(dp), intent(in) :: g(3, 3)
+    logical, intent(in), optional :: average
     real(dp) :: s(3, 3)
+    logical :: isotropic
     integer :: a, b, c
-    if (allocated(place%stiffness)) then
+    isotropic = .not. allocated(place%stiffness)
+    if (present(average)) isotropic = isotropic .or. average
+    if (.not. isotropic) then
       s = 0
       do a = 1, 3
         do b = 1, 3
@@ -222,40 +349,65 @@ contains
     end if
   end function Stress
 
-  !> Adds the sum of of(c, l) times the derivative along l of component c of a field of motion, on a free side with the derivative
-  !> across it that leaves no traction there: (c : (g + d n)) n = 0 gives d, and that a sum of the derivatives g.
+  !> Adds the sum of of(c, l) times the derivative along l of component c of a field of motion. Close to a side it has a part of the
+  !> derivative across this, which leaves no traction there, on a contact but that of the water: (c : (g + d n)) n = 0 gives d, and
+  !> what that makes a sum of the derivatives g on the side.
   subroutine AddGradient(list, place, field, of)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
     integer, intent(in) :: field
     real(dp), intent(in) :: of(3, 3)
-    real(dp) :: all(3, 3), christoffel(3, 3), d(3), unit(3)
+    real(dp) :: w(size(place%w, 1)), side(3, 3)
     integer :: c
-    all = of
-    if (any(abs(place%normal) > 0)) then
-      associate (n => place%normal)
-        do c = 1, 3
-          unit = 0
-          unit(c) = 1
-          christoffel(:, c) = matmul(Stress(place, Outer(unit, n)), n)
-        end do
-        d = matmul(of, n)
-        call SolvePositive(christoffel, d)
-        all = of - Stress(place, Outer(d, n))
-      end associate
-    end if
+    if (any(abs(place%normal) > 0)) &
+      side = place%across*Outer(matmul(of, place%normal), place%normal) - Stress(place, Outer(OfTraction(place, of), place%normal))
     do c = 1, 3
-      call Add(list, place%point, field + c - 1, matmul(place%w(:, 1:3), all(c, :)))
+      w = matmul(place%w(:, 1:3), of(c, :))
+      if (any(abs(place%normal) > 0)) w = w + matmul(place%side, side(c, :))
+      call Add(list, place%point, field + c - 1, w)
     end do
-
-  contains
-
-    pure function Outer(x, y) result(xy)
-      real(dp), intent(in) :: x(3), y(3)
-      real(dp) :: xy(3, 3)
-      xy = spread(x, 2, 3)*spread(y, 1, 3)
-    end function Outer
   end subroutine AddGradient
+
+  !> What a traction of 1 along each axis on the side of a place adds to the sum of of(c, l) times the derivative of motion c along
+  !> l.
+  pure function OfTraction(place, of) result(d)
+    type(sem3d_place_t), intent(in) :: place
+    real(dp), intent(in) :: of(3, 3)
+    real(dp) :: d(3)
+    real(dp) :: christoffel(3, 3), unit(3)
+    integer :: c
+    do c = 1, 3
+      unit = 0
+      unit(c) = 1
+      christoffel(:, c) = matmul(Stress(place, Outer(unit, place%normal)), place%normal)
+    end do
+    d = place%across*matmul(of, place%normal)
+    call SolvePositive(christoffel, d)
+  end function OfTraction
+
+  pure function Outer(x, y) result(xy)
+    real(dp), intent(in) :: x(3), y(3)
+    real(dp) :: xy(3, 3)
+    xy = spread(x, 2, 3)*spread(y, 1, 3)
+  end function Outer
+
+  !> What a component has of the pressure of the water on the side of its place, or of its derivative by time (Sem3dAtWhole).
+  pure real(dp) function Sem3dPressed(place, component, average) result(weight)
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    logical, intent(in), optional :: average
+    weight = 0
+    if (Sem3dIsGradient(component)) weight = -dot_product(OfTraction(place, OfGradient(place, component, average)), place%normal)
+  end function Sem3dPressed
+
+  !> What a component has of the derivative of motion along the normal, along the normal, on the side of its place.
+  pure real(dp) function Sem3dAcross(place, component) result(weight)
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    weight = 0
+    if (Sem3dIsGradient(component)) &
+      weight = place%across*dot_product(matmul(OfGradient(place, component), place%normal), place%normal)
+  end function Sem3dAcross
 
   subroutine InFluid(list, place, component)
     type(sem3d_list_t), intent(inout) :: list
@@ -264,15 +416,30 @@ contains
     associate (w => place%w)
       select case (component(1:1))
       case ('v', 'a')
-        call Add(list, place%point, field_chi_t, w(:, index('xyz', component(2:2)))/place%rho)
+        call AlongAxis(field_chi_t, field_vx)
       case ('u')
-        call Add(list, place%point, field_chi, w(:, index('xyz', component(2:2)))/place%rho)
+        call AlongAxis(field_chi, field_ux)
       case ('p')
         call Add(list, place%point, field_chi_t, -w(:, 0))
       case default
         if (findloc(pair, component(2:3), 1) <= 3) call Add(list, place%point, field_chi_t, w(:, 0))
       end select
     end associate
+
+  contains
+
+    !> The part of the derivative across a contact is that of the rock's motion there.
+    subroutine AlongAxis(fluid, solid)
+      integer, intent(in) :: fluid, solid
+      integer :: a, c
+      a = index('xyz', component(2:2))
+      call Add(list, place%point, fluid, place%w(:, a)/place%rho)
+      if (.not. allocated(place%beyond)) return
+      do c = 1, 3
+        call Add(list, place%point, solid + c - 1, place%normal(a)*place%across*place%normal(c)*place%beyond)
+      end do
+    end subroutine AlongAxis
+
   end subroutine InFluid
 
   !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate.
@@ -302,6 +469,8 @@ contains
     end do
     if (source%kind /= source_force) then
       call AddGradient(list, place, field_vx, tensor)
+      if (allocated(place%beyond)) &
+        call Add(list, place%point, field_chi_t, -dot_product(OfTraction(place, tensor), place%normal)*place%beyond)
       return
     end if
     do a = 1, 3

@@ -4,18 +4,17 @@
 !> the place, else the one that almost has it; of the ground the uppermost. The rank whose piece has the element finds points and
 !> weights around it, all of which are in its share, and tells the others, by element of the whole mesh and point in it.
 submodule(sem3d_m) sem3d_places
-  use band_weights_m, only: band_points
   use element_finder_m, only: FinderFind, FinderInside, rounding
   use elements_share_m, only: ShareHas
   use hexahedron_m, only: HexAt
   use mesh_ground_m, only: from_seafloor, from_surface, GroundAt, GroundEnds, GroundMake
-  use sem3d_components_m, only: Sem3dPlace
+  use sem3d_components_m, only: place_points, Sem3dPlace
   use sort_m, only: SortFind, SortOrder
   implicit none
 
   real(dp), parameter :: none = -huge(1.0_dp)
-  integer, parameter :: begin = 47               !< numbers of a place before those of its points, ...
-  integer, parameter :: each = 6                 !< and of each point: element, number in it, weights
+  integer, parameter :: begin = 49               !< numbers of a place before those of its points, ...
+  integer, parameter :: each = 10                !< and of each point: element, number in it, weights
   integer, parameter :: at_once = 2**20          !< numbers that all ranks tell each other at a time, unless one place has more
 
 contains
@@ -195,11 +194,11 @@ contains
       !$omp end parallel do
       return
     end if
-    some = max(1, at_once/((begin + each*band_points)*self%partners%n))
+    some = max(1, at_once/((begin + each*place_points)*self%partners%n))
     do first = 1, size(e), some
       last = min(size(e), first + some - 1)
       if (allocated(told)) deallocate (told)
-      allocate (told(begin + each*band_points, first:last), source=0.0_dp)
+      allocate (told(begin + each*place_points, first:last), source=0.0_dp)
       !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
       do r = first, last
         if (e(r) == 0) cycle
@@ -229,7 +228,7 @@ contains
     told = 0
     told(:5) = [real(n, dp), merge(1.0_dp, 0.0_dp, place%solid), place%rho, place%lambda, place%mu]
     if (allocated(place%stiffness)) told(6:42) = [1.0_dp, reshape(place%stiffness, [36])]
-    told(43:begin) = [place%loss, place%normal]
+    told(43:begin) = [place%loss, place%normal, place%across, merge(1.0_dp, 0.0_dp, allocated(place%beyond))]
     call SortOrder(place%point, order)
     sorted = place%point(order)
     found = 0
@@ -251,7 +250,10 @@ contains
         if (m == 0) cycle
         at = begin + each*(order(m) - 1)
         if (told(at + 1) > 0) cycle
-        told(at + 1:at + each) = [real(self%share%number(near), dp), real(p, dp), place%w(order(m), :)]
+        told(at + 1:at + 2) = real([self%share%number(near), p], dp)
+        if (order(m) <= size(place%w, 1)) told(at + 3:at + 6) = place%w(order(m), :)
+        if (allocated(place%side) .and. order(m) <= size(place%w, 1)) told(at + 7:at + 9) = place%side(order(m), :)
+        if (allocated(place%beyond)) told(at + each) = place%beyond(order(m))
         found = found + 1
       end do
     end subroutine PointsOf
@@ -271,19 +273,26 @@ contains
     place%mu = told(5)
     if (told(6) > 0) place%stiffness = reshape(told(7:42), [6, 6])
     place%loss = told(43:44)
-    place%normal = told(45:begin)
+    place%normal = told(45:47)
+    place%across = told(48)
     allocate (place%point(n), source=0)
     allocate (place%w(n, 0:3))
+    if (any(abs(place%normal) > 0)) allocate (place%side(n, 3))
+    if (told(begin) > 0) allocate (place%beyond(n))
     do m = 1, n
       associate (one => told(begin + each*(m - 1) + 1:begin + each*m))
         e = ShareHas(self%share, nint(one(1)))
         if (e > 0) place%point(m) = self%piece%place(self%elements%at(nint(one(2)), e))
-        place%w(m, :) = one(3:)
+        place%w(m, :) = one(3:6)
+        if (allocated(place%side)) place%side(m, :) = one(7:9)
+        if (allocated(place%beyond)) place%beyond(m) = one(each)
       end associate
     end do
     if (any(place%point > 0) .or. .not. few) return
     deallocate (place%point, place%w)
     allocate (place%point(0), place%w(0, 0:3))
+    if (allocated(place%side)) place%side = place%w(:, 1:3)
+    if (allocated(place%beyond)) place%beyond = place%w(:, 0)
   end subroutine HearPlace
 
   ! --- among ranks -----------------------------------------------------------------------------------------------------------

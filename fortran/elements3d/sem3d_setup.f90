@@ -19,6 +19,7 @@ submodule(sem3d_m) sem3d_setup
   use source3d_m, only: source_force, source_volume
   use stress_relaxation_m, only: RelaxingRecord, RelaxingVolume
   use timeloop_m, only: growth
+  use water_pressure_m, only: PressedRecord
   use zener_m, only: zener_mechanisms, ZenerTimes
   implicit none
 
@@ -233,9 +234,11 @@ contains
       end do
     end do
     self%relaxing = relaxing_t()
-    if (self%own%attenuates) call RelaxingRecord(self%relaxing, list, place, names, self%own%q_band, error)
+    call PressedRecord(self%pressed, list, place, names)
+    if (self%own%attenuates) &
+      call RelaxingRecord(self%relaxing, self%pressed, list, place, names, self%own%q_band, error)
     if (allocated(error)) return
-    self%beside = self%relaxing%beside
+    self%beside = list%receivers - size(place)*size(names)
     self%slope = list%slope(:list%receivers)
     call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)

@@ -6,30 +6,34 @@
 !> those of mu. So of a normal stress those of mu relax and, of the pressure, those of mu less those of the bulk modulus. Where the
 !> average's pressure or stress is not among what is recorded, it is sampled beside it, in traces that follow the others.
 !>
-!> On a free side receivers take motion's derivative d across it from those along it, e their part of the dilatation, by unrelaxed
-!> moduli (sem3d_components.f90): of isotropic rock (lambda + 2 mu) d = -lambda e. As these relax, d is what leaves no traction in
-!> each step. What that differs by is added first to all that has to do with d: on level ground ezz, all normal stresses, pressure.
+!> Close to a free side receivers take motion's derivative d across it from those along it, e their part of the dilatation, by
+!> unrelaxed moduli (sem3d_components.f90): of isotropic rock (lambda + 2 mu) d = -lambda e, on a contact with water less its
+!> pressure p. As moduli relax, d is what leaves no traction but p in each step. What that differs by is added first to all that has
+!> to do with d: on level ground ezz, all normal stresses, pressure.
 module stress_relaxation_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
-  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dRecord
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAcross, Sem3dAtWhole, Sem3dIsGradient, Sem3dRecord, &
+                                Sem3dRecordAlong
+  use water_pressure_m, only: pressed_t, PressedAdd, PressedTrace
   use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
   implicit none
   private
   public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply, RelaxingVolume
 
-  !> A place on a free side: e is scale times the trace `from`, and what d differs by is added to each trace of all by its weight.
+  !> A place close to a free side or a contact: what d differs by is added to each trace of all by its weight.
   type :: across_t
-    integer :: from = 0
+    integer :: along = 0                          !< the trace of e
+    integer :: water = 0                          !< that of dchi/dt, 0: it is dry
+    logical :: rate = .false.                     !< e is a rate, and so is d
     integer, allocatable :: trace(:)
     real(dp), allocatable :: weight(:)
-    real(dp) :: scale = 0, bulk = 0, mu = 0       !< bulk modulus and mu, unrelaxed [Pa]
+    real(dp) :: bulk = 0, mu = 0                  !< bulk modulus and mu, unrelaxed [Pa]
     real(dp) :: loss(2) = 0                       !< their 1/Q
   end type across_t
 
   !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
   type :: relaxing_t
-    integer :: beside = 0                         !< traces sampled beside those asked for
     integer :: n = 0                              !< entries
     integer, allocatable :: trace(:), from(:)     !< at least (n)
     real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, at least n)
@@ -46,9 +50,19 @@ contains
     if (anisotropic) then
       most = count(names(:)(1:1) == 's') + merge(1, 0, any(names == 'p' .or. [(Normal(names(c)), c=1, size(names))]))
     else
-      most = merge(1, 0, any(names(:)(1:1) == 's') .and. all(names /= 'p')) + merge(1, 0, any(names(:)(1:1) == 'e'))
+      most = merge(1, 0, any(names(:)(1:1) == 's') .and. all(names /= 'p'))
     end if
+    most = most + count([any(Slopes(names, .false.)), any(Slopes(names, .true.))])
   end function RelaxingMost
+
+  !> Components that are made of gradients of displacement, or of velocity.
+  pure function Slopes(names, rate)
+    character(*), intent(in) :: names(:)
+    logical, intent(in) :: rate
+    logical :: slopes(size(names))
+    integer :: c
+    slopes = [(Sem3dIsGradient(names(c)) .and. (Sem3dAtWhole(names(c)) .neqv. rate), c=1, size(names))]
+  end function Slopes
 
   pure logical function Normal(name)
     character(*), intent(in) :: name
@@ -57,14 +71,14 @@ contains
 
   !> Adds to a list that has all places of the first component, then of the next, what must be sampled beside them. band: there Q is
   !> constant [Hz].
-  subroutine RelaxingRecord(relaxing, list, place, names, band, error)
+  subroutine RelaxingRecord(relaxing, pressed, list, place, names, band, error)
     type(relaxing_t), intent(out) :: relaxing
+    type(pressed_t), intent(inout) :: pressed
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place(:)
     character(*), intent(in) :: names(:)
     real(dp), intent(in) :: band(2)
     type(error_t), allocatable, intent(inout) :: error
-    type(sem3d_place_t) :: average
     real(dp), dimension(zener_mechanisms) :: bulk, shear
     integer :: r, c, from, pressure, asked, room
     logical :: isotropic
@@ -76,9 +90,7 @@ contains
       if (.not. place(r)%solid .or. all(place(r)%loss <= 0)) cycle
       bulk = ZenerShares(band, place(r)%loss(1))
       shear = ZenerShares(band, place(r)%loss(2))
-      average = place(r)
-      isotropic = .not. allocated(average%stiffness)
-      if (.not. isotropic) deallocate (average%stiffness)
+      isotropic = .not. allocated(place(r)%stiffness)
       pressure = merge(TraceOf(r, asked), 0, isotropic .and. asked > 0)
       do c = 1, size(names)
         if (names(c)(1:1) /= 's') cycle
@@ -88,9 +100,8 @@ contains
       end do
       if (asked > 0) call Relaxes(TraceOf(r, asked), pressure, 'p', bulk)
       if (.not. isotropic .or. all(abs(place(r)%normal) <= 0)) cycle
-      if (any(names(:)(1:1) == 's') .or. asked > 0) call Across(pressure, 'p', ['s', 'p'])
-      from = 0
-      if (any(names(:)(1:1) == 'e')) call Across(from, 'e', ['e'])
+      call Across(.false.)
+      call Across(.true.)
     end do
 
   contains
@@ -114,65 +125,37 @@ contains
       relaxing%share(:, relaxing%n) = share
     end subroutine Relaxes
 
-    !> Traces of receiver r whose names begin as these do hang on d. from: the trace of its pressure, or rate of dilatation; 0: it
-    !> is sampled from now on.
-    subroutine Across(from, name, begin)
-      integer, intent(inout) :: from
-      character(*), intent(in) :: name, begin(:)
+    !> Traces of receiver r that hang on d, or on its rate.
+    subroutine Across(rate)
+      logical, intent(in) :: rate
       type(across_t) :: one
-      real(dp) :: weight
       integer :: k
-      if (allocated(error)) return
-      if (from == 0) call Beside(name, from)
-      associate (at => place(r))
-        one%mu = at%mu
-        one%bulk = at%lambda + 2*at%mu/3
-        one%loss = at%loss
-        one%from = from
-        one%scale = (at%lambda + 2*at%mu)/(2*at%mu)
-        if (name == 'p') one%scale = -one%scale/one%bulk
-        allocate (one%trace(0), one%weight(0))
-        do k = 1, size(names) + 1
-          if (k > size(names)) then
-            if (any(one%trace == from)) exit
-            weight = merge(-one%bulk, 1.0_dp, name == 'p')
-            one%trace = [one%trace, from]
-          else
-            if (all(names(k)(1:1) /= begin)) cycle
-            weight = Weighs(at, names(k))
-            one%trace = [one%trace, TraceOf(r, k)]
-          end if
-          one%weight = [one%weight, weight]
-        end do
-      end associate
+      if (.not. any(Slopes(names, rate))) return
+      call Sem3dRecordAlong(list, place(r), rate)
+      one%along = list%receivers
+      one%water = pressed%water(r)
+      one%rate = rate
+      one%trace = pack([(TraceOf(r, k), k=1, size(names))], Slopes(names, rate))
+      one%weight = pack([(Sem3dAcross(place(r), names(k)), k=1, size(names))], Slopes(names, rate))
+      if (asked == 0 .and. pressure > 0 .and. .not. rate) then
+        one%trace = [one%trace, pressure]
+        one%weight = [one%weight, Sem3dAcross(place(r), 'p')]
+      end if
+      one%mu = place(r)%mu
+      one%bulk = place(r)%lambda + 2*place(r)%mu/3
+      one%loss = place(r)%loss
       relaxing%across = [relaxing%across, one]
     end subroutine Across
 
     subroutine Beside(name, from)
       character(*), intent(in) :: name
       integer, intent(out) :: from
-      call Sem3dRecord(list, average, trim(name), error)
-      relaxing%beside = relaxing%beside + 1
+      call Sem3dRecord(list, place(r), trim(name), error, average=.true.)
       from = list%receivers
+      call PressedAdd(pressed, r, place(r), trim(name), from, average=.true.)
     end subroutine Beside
 
   end subroutine RelaxingRecord
-
-  !> The share of a strain, a stress or the pressure at a place on a free side that a derivative of 1 of motion across it makes.
-  pure real(dp) function Weighs(place, name)
-    type(sem3d_place_t), intent(in) :: place
-    character(*), intent(in) :: name
-    integer :: a, b
-    a = index('xyz', name(2:2))
-    b = index('xyz', name(3:3))
-    if (name == 'p') then
-      Weighs = -place%lambda - 2*place%mu/3
-    else if (name(1:1) == 'e') then
-      Weighs = place%normal(a)*place%normal(b)
-    else
-      Weighs = 2*place%mu*place%normal(a)*place%normal(b) + merge(place%lambda, 0.0_dp, a == b)
-    end if
-  end function Weighs
 
   !> Makes traces (steps, all of the list) of the stress of unrelaxed moduli, which are known from their first motion on, those of
   !> the stress. dt [s].
@@ -180,11 +163,13 @@ contains
     type(relaxing_t), intent(in) :: relaxing
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(inout) :: traces(:, :)
-    real(dp), allocatable :: d(:)
+    real(dp), allocatable :: d(:), p(:)
     integer :: i, k
     do i = 1, size(relaxing%across)
       associate (one => relaxing%across(i))
-        d = Differs(one, band, dt, traces(:, one%from))
+        p = spread(0.0_dp, 1, size(traces, 1))
+        if (one%water > 0) p = PressedTrace(traces(:, one%water), one%rate, dt)
+        d = Differs(one, band, dt, traces(:, one%along), p)
         do k = 1, size(one%trace)
           traces(:, one%trace(k)) = traces(:, one%trace(k)) + real(one%weight(k)*d, sp)
         end do
@@ -195,11 +180,12 @@ contains
     end do
   end subroutine RelaxingApply
 
-  !> The difference of d from the one of unrelaxed moduli: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is 0.
-  pure function Differs(one, band, dt, trace) result(d)
+  !> The difference of d from the one of unrelaxed moduli: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is -p.
+  pure function Differs(one, band, dt, trace, p) result(d)
     type(across_t), intent(in) :: one
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(in) :: trace(:)
+    real(dp), intent(in) :: p(:)
     real(dp) :: d(size(trace))
     real(dp) :: decay(zener_mechanisms), gain(zener_mechanisms, 2), z(zener_mechanisms, 2), b(zener_mechanisms)
     real(dp) :: e, now, bulk, mu, strain(2)
@@ -212,14 +198,14 @@ contains
     mu = one%mu*(1 - sum(gain(:, 2)))
     z = 0
     do n = 1, size(trace)
-      e = one%scale*trace(n)
-      now = (one%bulk*sum(z(:, 1)) + 2*one%mu*sum(z(:, 2)) - (bulk - 2*mu/3)*e)/(bulk + 4*mu/3)
+      e = trace(n)
+      now = (one%bulk*sum(z(:, 1)) + 2*one%mu*sum(z(:, 2)) - (bulk - 2*mu/3)*e - p(n))/(bulk + 4*mu/3)
       strain = [e + now, (2*now - e)/3]
       do m = 1, 2
         b = gain(:, m)*strain(m)
         z(:, m) = decay*(z(:, m) + b) + b
       end do
-      d(n) = now + (one%bulk - 2*one%mu/3)/(one%bulk + 4*one%mu/3)*e
+      d(n) = now + ((one%bulk - 2*one%mu/3)*e + p(n))/(one%bulk + 4*one%mu/3)
     end do
   end function Differs
 

@@ -173,7 +173,7 @@ contains
     end do
     if (present(group)) call GroupAgree(group, error)
     if (allocated(error)) return
-    allocate (raw(scheme%nt, merge(3*size(shot%rx), 0, solver%gathers())))
+    allocate (raw(scheme%nt, merge(3*size(shot%rx) + solver%beside, 0, solver%gathers())))
     call solver%samples(raw, error)
     if (allocated(error)) return
     all = reshape(raw, [size(raw)])

@@ -1,6 +1,6 @@
 !> Elements of 8 and 27 nodes whose sides bend inside an even half-space, with and without water on top, move as plane elements there:
-!> forces and moments at random places, stations between nodes. Across a sea floor that bends, a force or a moment in rock and a volume
-!> in water may change places: p of the one is -f.v or -M:strain of the other.
+!> forces and moments at random places, stations between nodes. Across a sea floor that bends, a force or a moment in rock, right on the
+!> floor too, and a volume in water may change places: p of the one is -f.v or -M:strain of the other.
 program t898_sem_bent_elements
   use check_m, only: Claim, Done
   use elements_dt_m, only: ElementsDt
@@ -11,6 +11,7 @@ program t898_sem_bent_elements
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use mesh_case_m, only: AnySeed, BoxMesh, Chance
+  use mesh_ground_m, only: from_level, from_seafloor
   use mesh_m, only: mesh_t
   use semcase_m, only: SemFine
   use semshot_m, only: semshot_t, SemShotBegin, SemShotRun
@@ -38,8 +39,9 @@ program t898_sem_bent_elements
     call AsPlane()
   end do
   water = 2
-  call ChangePlaces(8)
-  call ChangePlaces(27)
+  call ChangePlaces(8, from_level)
+  call ChangePlaces(27, from_level)
+  call ChangePlaces(merge(8, 27, Chance(0.0_dp, 1.0_dp) < 0.5_dp), from_seafloor)
   deallocate (from)
   call Done()
 
@@ -87,19 +89,22 @@ contains
   end subroutine Make
 
   !> A shot at five points to the shortest wavelength of the longest edge.
-  subroutine Shoot(what, c, longest, dt, source, at, x, components, s, gather)
+  subroutine Shoot(what, c, longest, dt, source, at, x, components, s, gather, from_where)
     character(*), intent(in) :: what, components
     type(case_t), intent(in) :: c
     real(dp), intent(in) :: longest, dt, at(3), x(:, :)
     type(source3d_t), intent(in) :: source
     type(semshot_t), intent(out) :: s
     type(gather_t), intent(out) :: gather
+    integer, intent(in), optional :: from_where(2)         !< depths of source and receivers count
     real(dp) :: fmax
     fmax = 4*merge(sound, 0.92_dp*vs, water > 0)/(5*longest)
     call SemShotBegin(s, fmax/2.5_dp, fmax, 3/fmax, 5*h/vs + 6/fmax, components, 'cpu')
     s%scheme%dt = dt
     s%scheme%early = merge(0.5_dp, 0.0_dp, source%kind == source_force)
     s%scheme%source = source
+    if (present(from_where)) s%scheme%source_from = from_where(1)
+    if (present(from_where)) s%scheme%receivers_from = from_where(2)
     call SemShotRun(s, what//from, c%window, at, x, gather)
   end subroutine Shoot
 
@@ -151,8 +156,8 @@ contains
     end do
   end subroutine AsPlane
 
-  subroutine ChangePlaces(per)
-    integer, intent(in) :: per
+  subroutine ChangePlaces(per, depth_from)
+    integer, intent(in) :: per, depth_from
     real(dp), parameter :: bound = 1e-4_dp
     type(case_t) :: c
     type(semshot_t) :: s
@@ -165,12 +170,13 @@ contains
     rock(:, 1) = [Chance(-3.0_dp, -1.5_dp), Chance(-3.0_dp, 3.0_dp), water + Chance(0.1_dp, 2.5_dp)]*h
     wet(:, 1) = [Chance(1.5_dp, 3.0_dp), Chance(-3.0_dp, 3.0_dp), Chance(0.3_dp, water - 0.1_dp)]*h
     rock(3, 1) = rock(3, 1) + c%rise
+    if (depth_from == from_seafloor) rock(3, 1) = 0
     wet(3, 1) = wet(3, 1) - c%rise
     volume%kind = source_volume
-    call Shoot('volume', c, c%longest, 0.9_dp*c%dt, volume, wet(:, 1), rock, recorded, s, back)
+    call Shoot('volume', c, c%longest, 0.9_dp*c%dt, volume, wet(:, 1), rock, recorded, s, back, [from_level, depth_from])
     do kind = source_force, source_moment, source_moment - source_force
       source = AnySource(kind)
-      call Shoot('force or moment', c, c%longest, 0.9_dp*c%dt, source, rock(:, 1), wet, 'p', s, there)
+      call Shoot('force or moment', c, c%longest, 0.9_dp*c%dt, source, rock(:, 1), wet, 'p', s, there, [depth_from, from_level])
       p = real(there%traces(:, 1, 1), dp)
       if (kind == source_force) then
         q = -matmul(real(back%traces(:, 1, :3), dp), source%force)
@@ -181,7 +187,8 @@ contains
       end if
       a = min(size(p), size(q))
       call Claim(norm2(p(:a) - q(:a)) <= bound*norm2(p(:a)), trim(merge('a force ', 'a moment', kind == source_force))// &
-                 ' and a volume change places across a sea floor that bends by '//Str(c%rise, 2)//' m, elements of '//Str(per)//' nodes: '// &
+                 trim(merge(' on it', '      ', depth_from == from_seafloor))//' and a volume change places across a sea floor that '// &
+                 'bends by '//Str(c%rise, 2)//' m, elements of '//Str(per)//' nodes: '// &
                  Str(norm2(p(:a) - q(:a))/norm2(p(:a)), 2)//' off, bound '//Str(bound)//from)
     end do
   end subroutine ChangePlaces
