@@ -87,6 +87,7 @@ contains
     real(dp), allocatable :: more(:, :)
     real(dp) :: q(2)
     logical :: heeded(2)
+    character(:), allocatable :: what
     if (layers%n == layers_most) &
       call Fail(error, Here(file)//'more than '//Str(layers_most)//' layers: give fewer, or volumes (vp=, vs=, rho=)')
     if (allocated(error)) return
@@ -105,7 +106,9 @@ contains
       call Fail(error, Here(file)//'vs = '//Str(v(3))//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                 Str(sqrt(0.75_dp)*v(2), 6)//' m/s')
     else if (any(heeded .and. v(5:) < 1)) then
-      call Fail(error, Here(file)//'Qp = '//Str(v(5))//', Qs = '//Str(v(6))//', must be 1 or more, 1e9 where nothing attenuates')
+      what = 'Qp = '//Str(v(5))
+      if (heeded(2)) what = what//', Qs = '//Str(v(6))
+      call Fail(error, Here(file)//what//', must be 1 or more, 1e9 where nothing attenuates')
     end if
     if (allocated(error)) return
     q = 0

@@ -426,7 +426,11 @@ contains
         end do
         if (half <= most) text = text//'; half_length='//Str(half)//' leaves '//Str(100*longer, 2)//' %'
         finer = Tried(scheme%half_length, 0.5_dp)
-        text = text//'; half the spacing leaves '//Str(100*finer, 2)//' %'
+        if (finer < off) then
+          text = text//'; half the spacing leaves '//Str(100*finer, 2)//' %'
+        else if (job%coeffs_error > 0) then
+          text = text//'; a smaller coeffs_error, now '//Str(job%coeffs_error)//' %, makes it less'
+        end if
       end if
       call SchemeWarn(scheme, text)
     end associate

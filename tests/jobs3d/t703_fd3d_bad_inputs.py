@@ -61,7 +61,7 @@ refused("S velocity too near that of P", "line 1: vs = 1400", "less than 0.866 v
 refused("depths that do not rise", "line 3: top = 100 m", "below the layer before, 200 m",
         layers="0 1500 0 1000\n200 3000 1500 2200\n100 3000 1500 2200\n")
 refused("Q = 0", "Qs = 0, must be 1 or more", layers="0 1500 700 1000 100 0\n")
-refused("negative Q", "Qp = -5", layers="0 1500 700 1000 -5 50\n")
+refused("negative Q", "Qp = -5, Qs = 50, must be", layers="0 1500 700 1000 -5 50\n")
 refused("a Q too small", "smallest Q of the model is 1.5", "at least 10", "attenuation=n", layers="0 1500 700 1000 100 1.5\n")
 refused("not a number in a table", "'nan' is no number", layers="0 nan 0 1000\n")
 refused("kilometres a second", "vp = 1.5 m/s", "must be 50 .. 15000", "km/s? give m/s", layers="0 1.5 0 1\n")
@@ -125,6 +125,7 @@ refused("a volume's S velocity too high", "sample (11, 4, 3) has vp = 1500 and v
 volume(rho=(0.0, there))
 refused("velocity without density", "sample (11, 4, 3) has a velocity but no density", **V)
 volume(qs=(-5.0, lambda z: z > 700))
+refused("negative Q of water", "line 1: Qp = -5, must be 1 or more", layers="0 1500 0 1000 -5 50\n")
 refused("negative Q in a volume", "sample (1, 1, 19) is -5", qs="m.nc", **V)
 volume(qs=(np.nan, lambda z: z > 700))
 refused("no Q in rock", "sample (1, 1, 19) is missing or no number", qs="m.nc", **V)
@@ -203,6 +204,10 @@ write_keymap(shots=1, channels=8)                                # 1 to 6 are wi
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "7 receiver(s) are closer than 6 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
+make(shots=1, half_length=2, coeffs="holberg", coeffs_error=5)
+r = run("plan", "par=job.par")
+claim("a smaller coeffs_error, now 5 %, makes it less" in r.stdout and "half the spacing leaves" not in r.stdout,
+      "weights of a large error in all wavelengths: half the spacing, which is no better, is not given as the cure")
 make(shots=1, half_length=1, fpeak=2, dispersion="warn")
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "5 receiver(s) are closer than 10 cells to their source" in r.stdout and "from 6 cells on with half-length 1" in r.stdout,
