@@ -41,7 +41,8 @@ module stress_relaxation_m
     integer :: n = 0                              !< entries
     integer, allocatable :: trace(:), from(:)     !< at least (n)
     real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, at least n)
-    type(across_t), allocatable :: across(:)
+    integer :: sides = 0                          !< places and kinds of traces that hang on D
+    type(across_t), allocatable :: across(:)      !< at least (sides)
   end type relaxing_t
 
 contains
@@ -88,7 +89,8 @@ contains
     integer :: of_trace(size(names) + 1), others  !< traces of stress of a place beside those asked for
     integer :: r, c, from, pressure, asked, room
     logical :: isotropic
-    allocate (relaxing%across(0))
+    allocate (relaxing%across(count([any(Slopes(names, .false.)), any(Slopes(names, .true.))])* &
+                              count([(any(abs(place(r)%normal) > 0), r=1, size(place))])))
     room = size(place)*(count(names == 'p') + count(names(:)(1:1) == 's') + count([(Normal(names(c)), c=1, size(names))]))
     allocate (relaxing%trace(room), relaxing%from(room), relaxing%share(zener_mechanisms, room))
     asked = findloc(names, 'p', 1)
@@ -160,7 +162,8 @@ contains
       do k = 1, n
         one%weight = reshape([one%weight, Sem3dAcross(place(r), of_beside(k), average=.true.)], [3, size(one%weight, 2) + 1])
       end do
-      relaxing%across = [relaxing%across, one]
+      relaxing%sides = relaxing%sides + 1
+      relaxing%across(relaxing%sides) = one
     end subroutine Across
 
     !> Samples the sum of of(c, l) times the derivative of motion c along l on the side of receiver r.
@@ -194,7 +197,7 @@ contains
     real(sp), intent(inout) :: traces(:, :)
     real(dp), allocatable :: d(:, :)
     integer :: i, k
-    do i = 1, size(relaxing%across)
+    do i = 1, relaxing%sides
       associate (one => relaxing%across(i))
         d = Differs(one, band, dt, traces)
         do k = 1, size(one%trace)
