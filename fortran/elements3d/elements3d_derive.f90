@@ -21,6 +21,7 @@ submodule(elements3d_m) elements3d_derive
   real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
   real(dp), parameter :: most_relaxing = 0.95_dp      !< of a modulus
   real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
+  real(dp), parameter :: least_coarse = 25            !< Q, as SplFd3dmod has it
 
 contains
 
@@ -45,7 +46,9 @@ contains
       scheme%pgv_depth = job%pgv_depth
       scheme%planes = job%snapshot_planes
       scheme%fields = job%snapshot_fields
-      scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
+      scheme%relaxing = in_memory
+      if (self%attenuates .and. self%least_q < least_coarse .and. job%memory_variables == 'auto') scheme%relaxing = in_element
+      if (job%memory_variables == 'all') scheme%relaxing = in_element
       scheme%sponge_width = job%sponge
       scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%resident = (index('all    fields auto', job%resident) - 1)/7
@@ -112,7 +115,6 @@ contains
     type(wavelet_t), intent(in) :: wavelet
     type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), parameter :: least_coarse = 25       !< Q, as SplFd3dmod has it
     real(dp), parameter :: most_gain = 1.69_dp     !< of a point that has memory variables where not all have them
     real(dp), parameter :: most_off = 0.06_dp      !< of Q
     character(:), allocatable :: doubt

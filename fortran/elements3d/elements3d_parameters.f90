@@ -39,7 +39,7 @@ contains
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
     call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the materials are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
-    call t%word('memory_variables', job%memory_variables, 'coarse', 'coarse,all', 'points of an element that have the memory variables of attenuation: 57 of the 125, with which waves of 2.9 elements and of Q from 20 on differ by at most 1 % after 50 wavelengths, or all')
+    call t%word('memory_variables', job%memory_variables, 'auto', 'auto,coarse,all', 'points of an element that have the memory variables of attenuation: coarse, 57 of the 125, with which waves of 2.9 elements and of Q from 20 on differ by at most 1 % after 50 wavelengths, or all; auto = all where a Q of the mesh is below 25')
     call LayersTable(t, job)
     call VolumeFormatTable(t, job)
     call TimeTable(t, job)

@@ -1,6 +1,6 @@
 !> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_words
-  use elements_m, only: face_contact, face_free
+  use elements_m, only: face_contact, face_free, in_element
   use mesh_blocks_m, only: BlockRows
   use source3d_m, only: source_force, source_volume, SourceNumbers, SourceWords
   use version_m, only: VersionText
@@ -11,7 +11,7 @@ contains
   module procedure own_words
     real(dp), allocatable :: x(:)
     integer :: i
-    words = ' '//job%mesh_z//' '//job%positions//' '//job%memory_variables//' '//Str(job%sponge, 12)
+    words = ' '//job%mesh_z//' '//job%positions//' '//MemoryWord(scheme)//' '//Str(job%sponge, 12)
     select type (scheme)
     type is (elements_scheme_t)
       words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
@@ -34,6 +34,17 @@ contains
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
+
+  !> What memory_variables=auto takes.
+  pure function MemoryWord(scheme) result(word)
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: word
+    word = 'coarse'
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (scheme%relaxing == in_element) word = 'all'
+    end select
+  end function MemoryWord
 
   !> Gradients of motion in rock, which follow from the traction on its sides, are recorded, or the source is made of them.
   pure logical function Gradients(scheme)
@@ -62,6 +73,7 @@ contains
       if (.not. scheme%attenuates) return
       call list%add('band_of_constant_Q_Hz', scheme%q_band)
       call list%add('smallest_Q', self%least_q)
+      call list%add('memory_variables', MemoryWord(scheme))
     end select
   end procedure describe
 
@@ -116,7 +128,7 @@ contains
     character(:), allocatable :: line
     line = ''
     if (scheme%attenuates) line = 'quality    Q from '//Str(self%least_q, 4)//' on, constant from '//Str(scheme%q_band(1), 3)// &
-                                  ' to '//Str(scheme%q_band(2), 3)//' Hz'//nl
+                                  ' to '//Str(scheme%q_band(2), 3)//' Hz; memory_variables='//MemoryWord(scheme)//nl
   end function Quality
 
 end submodule elements3d_words

@@ -46,7 +46,7 @@ module elements_scheme_m
   end type elements_scheme_t
 
   integer, parameter :: numbers = 24          !< before those of the source
-  integer, parameter :: most_beside = 10      !< pressure, six stresses of an isotropic average, two dilatations, dchi/dt of water
+  integer, parameter :: most_beside = 16      !< an isotropic average's stress and pressure, two times 4 on a side, dchi/dt of water
 
 contains
 

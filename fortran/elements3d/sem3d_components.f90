@@ -27,8 +27,9 @@ module sem3d_components_m
   use text_m, only: Str
   implicit none
   private
-  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordAlong, Sem3dSource
-  public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dAcross
+  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordOnSide, Sem3dSource
+  public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dPressedOnSide, Sem3dAcross, Sem3dChristoffel
+  public :: Sem3dTraction
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -60,7 +61,7 @@ module sem3d_components_m
   real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
   character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
   integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
-  real(dp), parameter :: even(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
+  real(dp), parameter, public :: even(3, 3) = reshape(real([1, 0, 0, 0, 1, 0, 0, 0, 1], dp), [3, 3])
 
 contains
 
@@ -251,19 +252,26 @@ contains
     call EndReceiver(list, .false.)
   end subroutine Sem3dRecordWater
 
-  !> Adds the dilatation along the side of a place, or its rate.
-  subroutine Sem3dRecordAlong(list, place, rate)
+  !> Adds the sum of of(c, l) times the derivative of motion c along l on the side of a place; rate: of velocity.
+  subroutine Sem3dRecordOnSide(list, place, of, rate)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
+    real(dp), intent(in) :: of(3, 3)
     logical, intent(in) :: rate
-    real(dp) :: of(3, 3)
-    integer :: c
-    of = even - Outer(place%normal, place%normal)
-    do c = 1, 3
-      call Add(list, place%point, merge(field_vx, field_ux, rate) + c - 1, matmul(place%side, of(c, :)))
-    end do
+    call AddGradient(list, Sem3dOnSide(place), merge(field_vx, field_ux, rate), of)
     call EndReceiver(list, .false.)
-  end subroutine Sem3dRecordAlong
+  end subroutine Sem3dRecordOnSide
+
+  !> The place on its side that is closest to it.
+  pure function Sem3dOnSide(place) result(side)
+    type(sem3d_place_t), intent(in) :: place
+    type(sem3d_place_t) :: side
+    integer :: n
+    side = place
+    n = size(place%side, 1)
+    side%across = 1
+    side%w(:n, 1:) = place%side - Outer(matmul(place%side, place%normal), place%normal)
+  end function Sem3dOnSide
 
   !> All entries of a receiver are there.
   subroutine EndReceiver(list, slope)
@@ -374,21 +382,39 @@ contains
     type(sem3d_place_t), intent(in) :: place
     real(dp), intent(in) :: of(3, 3)
     real(dp) :: d(3)
-    real(dp) :: christoffel(3, 3), unit(3)
-    integer :: c
-    do c = 1, 3
-      unit = 0
-      unit(c) = 1
-      christoffel(:, c) = matmul(Stress(place, Outer(unit, place%normal)), place%normal)
-    end do
+    real(dp) :: christoffel(3, 3)
+    christoffel = Sem3dChristoffel(place)
     d = place%across*matmul(of, place%normal)
     call SolvePositive(christoffel, d)
   end function OfTraction
 
+  !> The traction on the side of its place that a derivative of 1 along the normal makes, column c: of motion c.
+  pure function Sem3dChristoffel(place, average) result(christoffel)
+    type(sem3d_place_t), intent(in) :: place
+    logical, intent(in), optional :: average
+    real(dp) :: christoffel(3, 3)
+    integer :: c
+    do c = 1, 3
+      christoffel(:, c) = matmul(Sem3dTraction(place, c, average), place%normal)
+    end do
+  end function Sem3dChristoffel
+
+  !> Component c of the traction on the side of a place is the sum of of(c, l) times the derivative of motion c along l there.
+  pure function Sem3dTraction(place, c, average) result(of)
+    type(sem3d_place_t), intent(in) :: place
+    integer, intent(in) :: c
+    logical, intent(in), optional :: average
+    real(dp) :: of(3, 3)
+    real(dp) :: unit(3)
+    unit = 0
+    unit(c) = 1
+    of = Stress(place, Outer(unit, place%normal), average)
+  end function Sem3dTraction
+
   pure function Outer(x, y) result(xy)
-    real(dp), intent(in) :: x(3), y(3)
-    real(dp) :: xy(3, 3)
-    xy = spread(x, 2, 3)*spread(y, 1, 3)
+    real(dp), intent(in) :: x(:), y(:)
+    real(dp) :: xy(size(x), size(y))
+    xy = spread(x, 2, size(y))*spread(y, 1, size(x))
   end function Outer
 
   !> What a component has of the pressure of the water on the side of its place, or of its derivative by time (Sem3dAtWhole).
@@ -400,13 +426,22 @@ contains
     if (Sem3dIsGradient(component)) weight = -dot_product(OfTraction(place, OfGradient(place, component, average)), place%normal)
   end function Sem3dPressed
 
-  !> What a component has of the derivative of motion along the normal, along the normal, on the side of its place.
-  pure real(dp) function Sem3dAcross(place, component) result(weight)
+  !> The same of the sum of of(c, l) times the derivative of motion c along l on the side.
+  pure real(dp) function Sem3dPressedOnSide(place, of) result(weight)
+    type(sem3d_place_t), intent(in) :: place
+    real(dp), intent(in) :: of(3, 3)
+    weight = -dot_product(OfTraction(Sem3dOnSide(place), of), place%normal)
+  end function Sem3dPressedOnSide
+
+  !> What a component has of the derivative of each motion along the normal, on the side of its place.
+  pure function Sem3dAcross(place, component, average) result(weight)
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
-    weight = 0
-    if (Sem3dIsGradient(component)) &
-      weight = place%across*dot_product(matmul(OfGradient(place, component), place%normal), place%normal)
+    logical, intent(in), optional :: average
+    real(dp) :: weight(3)
+    real(dp) :: of(3, 3)
+    of = OfGradient(place, component, average)
+    weight = place%across*matmul(of, place%normal)
   end function Sem3dAcross
 
   subroutine InFluid(list, place, component)

@@ -6,30 +6,34 @@
 !> those of mu. So of a normal stress those of mu relax and, of the pressure, those of mu less those of the bulk modulus. Where the
 !> average's pressure or stress is not among what is recorded, it is sampled beside it, in traces that follow the others.
 !>
-!> Close to a free side receivers take motion's derivative d across it from those along it, e their part of the dilatation, by
-!> unrelaxed moduli (sem3d_components.f90): of isotropic rock (lambda + 2 mu) d = -lambda e, on a contact with water less its
-!> pressure p. As moduli relax, d is what leaves no traction but p in each step. What that differs by is added first to all that has
-!> to do with d: on level ground ezz, all normal stresses, pressure.
+!> Close to a free side receivers take the derivatives d of motion across it from those along it, by unrelaxed moduli
+!> (sem3d_components.f90). As moduli relax, d is what leaves no traction in each step, on a contact that of the water's pressure p.
+!> What that differs by, D, is added first to all that has to do with d: on level ground ezz, all normal stresses, pressure. With G
+!> and A the tractions that d makes, of the medium and of its isotropic average, G D = R, what has relaxed of the traction A D + t
+!> and of the mean stress K (e + n.D) of the average: t and e, its traction and dilatation by unrelaxed moduli, are sampled on the
+!> side. Of isotropic rock t is -p n.
 module stress_relaxation_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp
-  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAcross, Sem3dAtWhole, Sem3dIsGradient, Sem3dRecord, &
-                                Sem3dRecordAlong
+  use hexahedron_m, only: Inverse
+  use sem3d_components_m, only: even, sem3d_list_t, sem3d_place_t, Sem3dAcross, Sem3dAtWhole, Sem3dChristoffel, Sem3dIsGradient, &
+                                Sem3dPressed, Sem3dPressedOnSide, Sem3dRecord, Sem3dRecordOnSide, Sem3dTraction
   use water_pressure_m, only: pressed_t, PressedAdd, PressedTrace
   use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
   implicit none
   private
   public :: relaxing_t, RelaxingMost, RelaxingRecord, RelaxingApply, RelaxingVolume
 
-  !> A place close to a free side or a contact: what d differs by is added to each trace of all by its weight.
+  !> A place close to a free side or a contact: of D, or its rate, weight(:, i) is added to trace(i).
   type :: across_t
-    integer :: along = 0                          !< the trace of e
+    integer :: e = 0, t(3) = 0                    !< traces; t(1) 0: t is -p n
     integer :: water = 0                          !< that of dchi/dt, 0: it is dry
-    logical :: rate = .false.                     !< e is a rate, and so is d
+    logical :: rate = .false.                     !< e and t are rates, and so is D
     integer, allocatable :: trace(:)
-    real(dp), allocatable :: weight(:)
-    real(dp) :: bulk = 0, mu = 0                  !< bulk modulus and mu, unrelaxed [Pa]
-    real(dp) :: loss(2) = 0                       !< their 1/Q
+    real(dp), allocatable :: weight(:, :)
+    real(dp) :: bulk = 0, normal(3) = 0           !< bulk modulus, unrelaxed [Pa]
+    real(dp) :: own(3, 3) = 0, average(3, 3) = 0  !< G, A [Pa]
+    real(dp) :: loss(2) = 0                       !< 1/Q of bulk modulus and mu
   end type across_t
 
   !> Shares share(:, i) of trace from(i) relax in trace(i), i in this order: a trace that others need is changed after them.
@@ -37,7 +41,8 @@ module stress_relaxation_m
     integer :: n = 0                              !< entries
     integer, allocatable :: trace(:), from(:)     !< at least (n)
     real(dp), allocatable :: share(:, :)          !< (zener_mechanisms, at least n)
-    type(across_t), allocatable :: across(:)
+    integer :: sides = 0                          !< places and kinds of traces that hang on D
+    type(across_t), allocatable :: across(:)      !< at least (sides)
   end type relaxing_t
 
 contains
@@ -52,7 +57,7 @@ contains
     else
       most = merge(1, 0, any(names(:)(1:1) == 's') .and. all(names /= 'p'))
     end if
-    most = most + count([any(Slopes(names, .false.)), any(Slopes(names, .true.))])
+    most = most + merge(4, 1, anisotropic)*count([any(Slopes(names, .false.)), any(Slopes(names, .true.))])
   end function RelaxingMost
 
   !> Components that are made of gradients of displacement, or of velocity.
@@ -80,9 +85,12 @@ contains
     real(dp), intent(in) :: band(2)
     type(error_t), allocatable, intent(inout) :: error
     real(dp), dimension(zener_mechanisms) :: bulk, shear
+    character(len(names)) :: of_beside(size(names) + 1)
+    integer :: of_trace(size(names) + 1), others  !< traces of stress of a place beside those asked for
     integer :: r, c, from, pressure, asked, room
     logical :: isotropic
-    allocate (relaxing%across(0))
+    allocate (relaxing%across(count([any(Slopes(names, .false.)), any(Slopes(names, .true.))])* &
+                              count([(any(abs(place(r)%normal) > 0), r=1, size(place))])))
     room = size(place)*(count(names == 'p') + count(names(:)(1:1) == 's') + count([(Normal(names(c)), c=1, size(names))]))
     allocate (relaxing%trace(room), relaxing%from(room), relaxing%share(zener_mechanisms, room))
     asked = findloc(names, 'p', 1)
@@ -92,6 +100,7 @@ contains
       shear = ZenerShares(band, place(r)%loss(2))
       isotropic = .not. allocated(place(r)%stiffness)
       pressure = merge(TraceOf(r, asked), 0, isotropic .and. asked > 0)
+      others = 0
       do c = 1, size(names)
         if (names(c)(1:1) /= 's') cycle
         from = merge(TraceOf(r, c), 0, isotropic)
@@ -99,7 +108,7 @@ contains
         if (Normal(names(c))) call Relaxes(TraceOf(r, c), pressure, 'p', shear - bulk)
       end do
       if (asked > 0) call Relaxes(TraceOf(r, asked), pressure, 'p', bulk)
-      if (.not. isotropic .or. all(abs(place(r)%normal) <= 0)) cycle
+      if (all(abs(place(r)%normal) <= 0)) cycle
       call Across(.false.)
       call Across(.true.)
     end do
@@ -129,30 +138,53 @@ contains
     subroutine Across(rate)
       logical, intent(in) :: rate
       type(across_t) :: one
-      integer :: k
-      if (.not. any(Slopes(names, rate))) return
-      call Sem3dRecordAlong(list, place(r), rate)
-      one%along = list%receivers
-      one%water = pressed%water(r)
+      integer :: k, n
+      logical :: hangs(size(names))
+      hangs = Slopes(names, rate)
+      if (.not. any(hangs)) return
       one%rate = rate
-      one%trace = pack([(TraceOf(r, k), k=1, size(names))], Slopes(names, rate))
-      one%weight = pack([(Sem3dAcross(place(r), names(k)), k=1, size(names))], Slopes(names, rate))
-      if (asked == 0 .and. pressure > 0 .and. .not. rate) then
-        one%trace = [one%trace, pressure]
-        one%weight = [one%weight, Sem3dAcross(place(r), 'p')]
-      end if
-      one%mu = place(r)%mu
-      one%bulk = place(r)%lambda + 2*place(r)%mu/3
+      one%water = pressed%water(r)
       one%loss = place(r)%loss
-      relaxing%across = [relaxing%across, one]
+      one%bulk = place(r)%lambda + 2*place(r)%mu/3
+      one%normal = place(r)%normal
+      one%own = Sem3dChristoffel(place(r))
+      one%average = Sem3dChristoffel(place(r), average=.true.)
+      call OnSide(even, rate, one%e)
+      do k = 1, merge(0, 3, isotropic)
+        call OnSide(Sem3dTraction(place(r), k, average=.true.), rate, one%t(k))
+      end do
+      n = merge(0, others, rate)
+      one%trace = [pack([(TraceOf(r, k), k=1, size(names))], hangs), of_trace(:n)]
+      allocate (one%weight(3, 0))
+      do k = 1, size(names)
+        if (hangs(k)) one%weight = reshape([one%weight, Sem3dAcross(place(r), names(k))], [3, size(one%weight, 2) + 1])
+      end do
+      do k = 1, n
+        one%weight = reshape([one%weight, Sem3dAcross(place(r), of_beside(k), average=.true.)], [3, size(one%weight, 2) + 1])
+      end do
+      relaxing%sides = relaxing%sides + 1
+      relaxing%across(relaxing%sides) = one
     end subroutine Across
+
+    !> Samples the sum of of(c, l) times the derivative of motion c along l on the side of receiver r.
+    subroutine OnSide(of, rate, trace)
+      real(dp), intent(in) :: of(3, 3)
+      logical, intent(in) :: rate
+      integer, intent(out) :: trace
+      call Sem3dRecordOnSide(list, place(r), of, rate)
+      trace = list%receivers
+      call PressedAdd(pressed, r, trace, Sem3dPressedOnSide(place(r), of), rate)
+    end subroutine OnSide
 
     subroutine Beside(name, from)
       character(*), intent(in) :: name
       integer, intent(out) :: from
       call Sem3dRecord(list, place(r), trim(name), error, average=.true.)
       from = list%receivers
-      call PressedAdd(pressed, r, place(r), trim(name), from, average=.true.)
+      call PressedAdd(pressed, r, from, Sem3dPressed(place(r), trim(name), average=.true.), .false.)
+      others = others + 1
+      of_trace(others) = from
+      of_beside(others) = name
     end subroutine Beside
 
   end subroutine RelaxingRecord
@@ -163,15 +195,13 @@ contains
     type(relaxing_t), intent(in) :: relaxing
     real(dp), intent(in) :: band(2), dt
     real(sp), intent(inout) :: traces(:, :)
-    real(dp), allocatable :: d(:), p(:)
+    real(dp), allocatable :: d(:, :)
     integer :: i, k
-    do i = 1, size(relaxing%across)
+    do i = 1, relaxing%sides
       associate (one => relaxing%across(i))
-        p = spread(0.0_dp, 1, size(traces, 1))
-        if (one%water > 0) p = PressedTrace(traces(:, one%water), one%rate, dt)
-        d = Differs(one, band, dt, traces(:, one%along), p)
+        d = Differs(one, band, dt, traces)
         do k = 1, size(one%trace)
-          traces(:, one%trace(k)) = traces(:, one%trace(k)) + real(one%weight(k)*d, sp)
+          traces(:, one%trace(k)) = real(traces(:, one%trace(k)) + matmul(one%weight(:, k), d), sp)
         end do
       end associate
     end do
@@ -180,32 +210,42 @@ contains
     end do
   end subroutine RelaxingApply
 
-  !> The difference of d from the one of unrelaxed moduli: K (e + d) + 2 mu (d - (e + d)/3), less what has relaxed of both, is -p.
-  pure function Differs(one, band, dt, trace, p) result(d)
+  !> D in each step, (3, steps).
+  pure function Differs(one, band, dt, traces) result(d)
     type(across_t), intent(in) :: one
     real(dp), intent(in) :: band(2), dt
-    real(sp), intent(in) :: trace(:)
-    real(dp), intent(in) :: p(:)
-    real(dp) :: d(size(trace))
-    real(dp) :: decay(zener_mechanisms), gain(zener_mechanisms, 2), z(zener_mechanisms, 2), b(zener_mechanisms)
-    real(dp) :: e, now, bulk, mu, strain(2)
-    integer :: n, m
+    real(sp), intent(in) :: traces(:, :)
+    real(dp) :: d(3, size(traces, 1))
+    real(dp) :: t(3, size(traces, 1))
+    real(dp) :: decay(zener_mechanisms), gain(zener_mechanisms, 2), z(3, zener_mechanisms, 2), b(3)
+    real(dp) :: along(3, 3), left(3, 3), all(2), mean(3), known(3), strained(3, 2)
+    integer :: n, m, k
     decay = exp(-dt/ZenerTimes(band))
     do m = 1, 2
       gain(:, m) = (1 - decay)/2*ZenerShares(band, one%loss(m))
     end do
-    bulk = one%bulk*(1 - sum(gain(:, 1)))
-    mu = one%mu*(1 - sum(gain(:, 2)))
+    all = sum(gain, 1)
+    t = 0
+    if (one%t(1) > 0) then
+      t = transpose(real(traces(:, one%t), dp))
+    else if (one%water > 0) then
+      t = -spread(one%normal, 2, size(t, 2))*spread(PressedTrace(traces(:, one%water), one%rate, dt), 1, 3)
+    end if
+    along = one%bulk*spread(one%normal, 2, 3)*spread(one%normal, 1, 3)      ! of D, the mean stress
+    left = Inverse(one%own - all(1)*along - all(2)*(one%average - along))
     z = 0
-    do n = 1, size(trace)
-      e = trace(n)
-      now = (one%bulk*sum(z(:, 1)) + 2*one%mu*sum(z(:, 2)) - (bulk - 2*mu/3)*e - p(n))/(bulk + 4*mu/3)
-      strain = [e + now, (2*now - e)/3]
-      do m = 1, 2
-        b = gain(:, m)*strain(m)
-        z(:, m) = decay*(z(:, m) + b) + b
+    do n = 1, size(t, 2)
+      mean = one%bulk*traces(n, one%e)*one%normal
+      known = sum(z(:, :, 1), 2) + sum(z(:, :, 2), 2) + all(1)*mean + all(2)*(t(:, n) - mean)
+      d(:, n) = matmul(left, known)
+      strained(:, 1) = mean + matmul(along, d(:, n))
+      strained(:, 2) = t(:, n) + matmul(one%average, d(:, n)) - strained(:, 1)
+      do k = 1, 2
+        do m = 1, zener_mechanisms
+          b = gain(m, k)*strained(:, k)
+          z(:, m, k) = decay(m)*(z(:, m, k) + b) + b
+        end do
       end do
-      d(n) = now + ((one%bulk - 2*one%mu/3)*e + p(n))/(one%bulk + 4*one%mu/3)
     end do
   end function Differs
 

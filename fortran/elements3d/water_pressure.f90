@@ -42,21 +42,18 @@ contains
       call Sem3dRecordWater(list, place(r))
       pressed%water(r) = list%receivers
       do c = 1, size(names)
-        call PressedAdd(pressed, r, place(r), trim(names(c)), (c - 1)*size(place) + r)
+        call PressedAdd(pressed, r, (c - 1)*size(place) + r, Sem3dPressed(place(r), names(c)), .not. Sem3dAtWhole(names(c)))
       end do
     end do
   end subroutine PressedRecord
 
-  !> A trace of a component at place r has its part of p, if that is wet. average: as Sem3dRecord has it.
-  subroutine PressedAdd(pressed, r, place, name, trace, average)
+  !> A trace at place r has so much of p, if that is wet; rate: of its derivative by time.
+  subroutine PressedAdd(pressed, r, trace, weight, rate)
     type(pressed_t), intent(inout) :: pressed
     integer, intent(in) :: r, trace
-    type(sem3d_place_t), intent(in) :: place
-    character(*), intent(in) :: name
-    logical, intent(in), optional :: average
-    real(dp) :: weight
+    real(dp), intent(in) :: weight
+    logical, intent(in) :: rate
     if (pressed%water(r) == 0) return
-    weight = Sem3dPressed(place, name, average)
     if (.not. abs(weight) > 0) return
     if (pressed%n == size(pressed%trace)) then
       pressed%trace = [pressed%trace, 0, pressed%trace]
@@ -68,7 +65,7 @@ contains
     pressed%trace(pressed%n) = trace
     pressed%from(pressed%n) = pressed%water(r)
     pressed%weight(pressed%n) = weight
-    pressed%rate(pressed%n) = .not. Sem3dAtWhole(name)
+    pressed%rate(pressed%n) = rate
   end subroutine PressedAdd
 
   subroutine PressedApply(pressed, dt, traces)

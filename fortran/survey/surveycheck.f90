@@ -325,8 +325,8 @@ contains
       if (check%zero < check%traces) then
         place = place//', where channel '//Str(check%first%channel)//' of shot record '//Str(check%first%record)//' stands, is 0'
         which = ' traces will be 0: '//place
-        if (physics%finds_surface) which = ' traces vanish: '//place//' in the earth, and what is recorded there is '// &
-                                           'rounding, or where rock attenuates some per cent of sxx'
+        if (physics%finds_surface) &
+          which = ' traces vanish: '//place//' in the earth, and what is recorded there is rounding'
         call SchemeWarn(scheme, Str(check%zero, 12)//' of '//Str(check%traces, 12)//which//'; give receivers a depth')
       else
         call Fail(error, 'every trace would be 0: '//place//', where all receivers stand, is 0: give them a depth'//Instead())

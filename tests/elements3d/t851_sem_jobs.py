@@ -135,11 +135,12 @@ claim("fluids do not attenuate: Q of block water in few.materials" in r.stdout, 
 Path("few.materials").write_text("water 1500 0 1000 9999 -1\n* 2600 1501 2100 90 40\n")
 r = run("plan", *words(materials="few.materials"))
 claim(r.returncode == 0 and "fluids do not" not in r.stdout, "a Q that stands for none is not")
-for q, memory in ((24, "coarse"), (24, "all"), (26, "coarse")):
+for q, memory, takes in ((24, "coarse", "coarse"), (24, "all", "all"), (26, "coarse", "coarse"), (24, "auto", "all"), (26, "auto", "coarse")):
     Path("few.materials").write_text(f"water 1500 0 1000\nrock 2600 1500 2100 {q} {q}\n")
     r = run("plan", *words(materials="few.materials", memory_variables=memory))
     told = f"Q = {q} of the bulk modulus or of mu is below 25" in r.stdout + r.stderr
-    claim(r.returncode == 0 and told == (q == 24 and memory == "coarse"), f"Q = {q} by {memory} is {'' if told else 'not '}told of")
+    claim(r.returncode == 0 and told == (q == 24 and memory == "coarse") and f"Hz; memory_variables={takes}" in r.stdout,
+          f"Q = {q} by {memory} takes {takes} and is {'' if told else 'not '}told of")
 Path("few.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100 0 0\n")
 r = run("plan", *words(materials="few.materials"))
 claim(r.returncode == 0 and "quality" not in r.stdout, "quality factors of 0 are none")

@@ -5,7 +5,8 @@ opposite sign in closed form.
 In rock, level and elastic or leaning and of low Q, dry or under water: stress, pressure, rates of strain and of rotation on the ground above an
 explosion and down to 0.3 edges below it, compared with sums over wavenumbers of its P wave, by Sommerfeld's integral, the P and S waves that
 keep the ground free of tractions but the water's, and the sound in this below its surface; velocity in that from 0.001 edges above the floor
-on. All places, elements and media are drawn at random."""
+on. In rock whose axis of symmetry is vertical, of low Q: on level ground szz = 0, ezz = -c13/c33 (exx + eyy) and horizontal stresses follow from
+complex constants at each frequency, those of its isotropic average by constant Q. All places, elements and media are drawn at random."""
 import os
 import subprocess
 from pathlib import Path
@@ -240,4 +241,48 @@ ground('rock', '0')
 ground('leaning_rock', '0.06', rng.uniform(12, 25), AROUND @ STEEP)
 ground('sea_floor', '0', sea=2)
 ground('leaning_sea_floor', '0.06', rng.uniform(12, 25), AROUND @ STEEP, sea=3)
+
+
+# --- anisotropic rock of low Q -------------------------------------------------------------------------------------------------
+
+def layered():
+    """Traces of a force, times a decay, as spectra."""
+    q, epsilon, delta, gamma, n = rng.uniform(12, 20), rng.uniform(0.1, 0.25), rng.uniform(0, 0.1), rng.uniform(0.05, 0.2), 6
+    c33, c55 = density * vp**2, density * vs**2
+    c11, c66 = c33 * (1 + 2 * epsilon), c55 * (1 + 2 * gamma)
+    c12, c13 = c11 - 2 * c66, np.sqrt((c33 - c55) * (c33 - c55 + 2 * delta * c33)) - c55
+    mu = (2 * c11 + c33 - c12 - 2 * c13 + 6 * c55 + 3 * c66) / 15        # Voigt's average
+    lam = (2 * c11 + c33 + 2 * c12 + 4 * c13) / 9 - 2 * mu / 3
+    side = vs / (2.78 * F) / 1.25
+    box('layered', 12 * side, DEEP * side, 12, '0', np.eye(3))
+    way, angle = side * rng.uniform(0.3, 2.5, n), rng.uniform(0, 2 * np.pi, n)
+    x, y = side * (6 + rng.uniform(-0.5, 0.5, (2, 1))) + [way * np.cos(angle), way * np.sin(angle)]
+    Path('layered.list').write_text(''.join(f'{i + 1} {a!r} 0 {b!r}\n' for i, (a, b) in enumerate(zip(x.tolist(), y.tolist()))))
+    Path('layered.keymap').write_text(f'spread s list layered.list\nshot 1 {6 * side!r} {3.2 * side!r} s y={6 * side!r}\n')
+    Path('layered').write_text(f'* vti {vp!r} {vs!r} {density!r} {epsilon!r} {delta!r} {gamma!r} {QP * q!r} {q!r}\n')
+    names = ['exx', 'eyy', 'ezz', 'exy', 'sxx', 'syy', 'szz', 'sxy', 'p']
+    deck = ['keymap=layered.keymap', 'mesh=layered.exo', 'materials=layered', f'fpeak={F}', f'dt_out={DT}', 'source=force', 'fx=1', 'fy=-0.5', 'fz=0.8',
+            'components=' + ','.join(names), 'dispersion=warn', 'memory_variables=all', f'q_f1={2.78 * F / 50}', f'q_f2={2.78 * F}', f'q_ref={F}']
+    ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', 'output=layered.nc')
+    if not claim(ran.returncode == 0, f'layered rock: a job {ran.stderr[-300:] if ran.returncode else ""}'):
+        return
+    omega = np.pi / (4 * NT * DT) * np.arange(1, int(5 * F * 8 * NT * DT)) - 1j * np.log(1e6) / (NT * DT)
+    with Dataset('layered.nc') as file:
+        exx, eyy, ezz, exy, sxx, syy, szz, sxy, p = (np.array(file['pressure' if name == 'p' else name][0], float)
+                                                     @ np.exp(-1j * np.outer(np.arange(NT) * DT, omega)) for name in names)
+    sxx, syy, szz, sxy, p = (1j * omega * stress for stress in (sxx, syy, szz, sxy, p))            # their rates, as strains are
+    shear = density * constant_q(np.sqrt(mu / density), q, -omega, F)**2 - mu
+    even = density * constant_q(np.sqrt((lam + 2 * mu) / density), QP * q, -omega, F)**2 - lam - 2 * mu
+    c11, c33, c12, c13, c66 = c11 + even, c33 + even, c12 + even - 2 * shear, c13 + even - 2 * shear, c66 + shear
+    up = -c13 / c33 * (exx + eyy)
+    want = np.array([c11 * exx + c12 * eyy + c13 * up, c12 * exx + c11 * eyy + c13 * up, 2 * c66 * exy])
+    size = np.linalg.norm(want)
+    off = [np.linalg.norm(ezz - up) / np.linalg.norm(up), np.linalg.norm([sxx, syy, sxy] - want) / size,
+           np.linalg.norm(p + (want[0] + want[1]) / 3) / size, np.linalg.norm(szz) / size]
+    claim(off[0] <= 0.005 and max(off[1:3]) <= 0.01 and off[3] <= 1e-5, f'layered rock of Qs = {q:.3g}: on the ground ezz {100 * off[0]:.2g} %, horizontal '
+          f'stress {100 * off[1]:.2g} %, pressure {100 * off[2]:.2g} % off, bounds 0.5, 1, 1 %; szz {off[3]:.1g} of horizontal stress, bound 1e-5')
+    pieces('layered rock', *deck)
+
+
+layered()
 done()
