@@ -30,6 +30,7 @@ module journal_m
     integer :: record = 0
     integer :: status = journal_todo
     logical :: dealt = .false.                !< the journal says that a worker has it
+    logical :: orphan = .false.               !< one had it when a run was killed, and it was not done since
     integer :: deals = 0                      !< how often it was dealt
     integer :: losses = 0                     !< how often it was lost since it was last set to do again
     integer :: worker = 0                     !< of the last event

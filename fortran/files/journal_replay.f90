@@ -81,6 +81,7 @@ contains
       journal%begun = NoteOf(line, e)
       journal%ended = ''
       journal%host = line(e%host(1):e%host(2))
+      journal%entry%orphan = journal%entry%orphan .or. journal%entry%dealt
       journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
     case (event_stop)
       journal%open = .false.
@@ -172,6 +173,7 @@ contains
       if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
     case (event_done, event_kept)
       old%status = journal_done
+      old%orphan = .false.
       old%checksum = e%checksum
       old%redo = e%redo
     case (event_lost)

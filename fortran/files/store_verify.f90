@@ -23,8 +23,10 @@ contains
     if (store%last_only) store%unread = store%done .and. store%journal%entry(:store%journal%n)%run >= store%journal%whole
     call FioStatus(store%fio, status, error)
     call FioChecksums(store%fio, checksum, error)
-    if (.not. allocated(error)) call WarnOfCut(store, count(status == fio_done .and. .not. store%done .and. &
-                                                           .not. store%journal%entry(:store%journal%n)%dealt))
+    associate (entry => store%journal%entry(:store%journal%n))
+      if (.not. allocated(error)) call WarnOfCut(store, count(status == fio_done .and. .not. store%done .and. &
+                                                             .not. (entry%dealt .or. entry%orphan)))
+    end associate
     do slot = 1, size(store%done)
       if (allocated(error)) return
       if (.not. store%done(slot)) cycle
@@ -64,8 +66,9 @@ contains
     store%next = FirstUnread(store)
   end procedure Redo
 
-  !> Warns of shots that the output marks as done and that the journal neither knows nor left with a worker. A kill between the two
-  !> writes of a commit leaves some that were with one; a power cut may take the line that says so from one or the other.
+  !> Warns of shots that the output marks as done and that the journal neither knows nor left with a worker, in whatever run. A kill
+  !> between the two writes of a commit leaves some that were with one; a power cut may take the line that says so from one or the
+  !> other.
   subroutine WarnOfCut(store, unknown)
     type(store_t), intent(in) :: store
     integer, intent(in) :: unknown              !< shots so marked

@@ -153,6 +153,18 @@ r = run("par=job.par", "output=soft.nc")
 told = re.search(r"warning: (\d+) shots are done by 'soft.nc', not by its journal, which was cut", r.stderr)
 claim(r.returncode == 0 and told and differences("whole.nc", "soft.nc") == [],
       f"a journal that lacks shots of its output: exit status {r.returncode}, {told[1] if told else 'no'} shots are told and modelled again")
+
+# A run that is killed between output and journal leaves shots that only the output calls done: no journal was cut, also if the next run ends before
+# it has modelled them.
+lines = open("soft.nc.journal", "rb").read().splitlines(True)
+last = max(i for i, line in enumerate(lines) if b" start " in line)
+torn = [line.split()[2] for line in lines[last:] if b" done " in line][:2]
+kept = [line for line in lines[last:] if b" stop " not in line and not (b" done " in line and line.split()[2] in torn)]
+open("soft.nc.journal", "wb").write(b"".join(lines[:last] + kept))
+said = [run("par=job.par", "output=soft.nc", "deadline=0.001") for _ in range(2)] + [run("par=job.par", "output=soft.nc")]
+claim(len(torn) == 2 and [r.returncode for r in said] == [3, 3, 0] and not any("not by its journal" in r.stderr for r in said)
+      and differences("whole.nc", "soft.nc") == [], f"shots {torn} in flight at a kill: exit status {[r.returncode for r in said]}, modelled "
+      f"again without a word of a cut journal: {[line for r in said for line in r.stderr.splitlines() if 'warning' in line]}")
 r = run("par=job.par", "output=soft.nc", "overwrite=y", "fpeak=13")
 claim(r.returncode == 0 and differences("whole.nc", "soft.nc") != [], "overwrite=y starts anew")
 done()
