@@ -60,9 +60,10 @@ contains
       rho = value(3)
       turned = 0
       if (kind == aniso_tti) turned = value(7:8)
-      if (.not. (value(1) >= 50 .and. value(1) <= 15000 .and. value(2) > 0 .and. rho >= 1 .and. rho <= 30000)) then
+      if (.not. (value(1) >= 50 .and. value(1) <= 15000 .and. value(2) > 0 .and. value(2) <= 15000 .and. &
+                 rho >= 1 .and. rho <= 30000)) then
         call Fail(error, here//'vp = '//Str(value(1))//', vs = '//Str(value(2))//' m/s, rho = '//Str(rho)// &
-                  ' kg/m3, must be 50 .. 15000, above 0 and 1 .. 30000')
+                  ' kg/m3, must be 50 .. 15000, above 0 up to 15000, and 1 .. 30000')
         return
       else if (any(abs(value(4:6)) > 10)) then
         call Fail(error, here//'epsilon = '//Str(value(4))//', delta = '//Str(value(5))//', gamma = '//Str(value(6))// &
@@ -77,10 +78,10 @@ contains
         return
       end if
     end if
-    if (.not. AnisoPositive(c)) then
-      call Fail(error, here//'the matrix of its constants c11 .. c66 is not positive definite: a strain would set energy free')
-    else if (.not. (maxval(abs(c)) >= 1.0e6_dp .and. maxval(abs(c)) <= 1.0e14_dp)) then
+    if (.not. (maxval(abs(c)) >= 1.0e6_dp .and. maxval(abs(c)) <= 1.0e14_dp)) then       ! first: pivots of larger ones overflow
       call Fail(error, here//'the largest constant is '//Str(maxval(abs(c)))//' Pa, must be 1e6 .. 1e14 (GPa? give Pa)')
+    else if (.not. AnisoPositive(c)) then
+      call Fail(error, here//'the matrix of its constants c11 .. c66 is not positive definite: a strain would set energy free')
     end if
   end subroutine AnisoLine
 

@@ -67,7 +67,8 @@ contains
   end procedure Redo
 
   !> Warns of shots that the output marks as done and that the journal neither knows nor left with a worker, in whatever run. A kill
-  !> between the two writes of a commit leaves some that were with one; a power cut may take the line that says so from one or the other.
+  !> between the two writes of a commit leaves some that were with one; a power cut may take the line that says so from one or the
+  !> other.
   subroutine WarnOfCut(store, unknown)
     type(store_t), intent(in) :: store
     integer, intent(in) :: unknown              !< shots so marked

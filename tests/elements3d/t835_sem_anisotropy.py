@@ -136,5 +136,8 @@ wrong[3, 4] = wrong[4, 3] = 1.01 * wrong[4, 4]
 refused("a table of no stable medium", cij(rho, wrong), "positive definite")
 refused("a table in GPa", cij(rho, isotropic(rho, vp, vs) / 1e9), "Pa")
 refused("a table with 20 constants", cij(rho, isotropic(rho, vp, vs)).rsplit(" ", 1)[0], "21 numbers", "22 or 24")
+for line in ("vti 2600 1e200 2200 0.1 0.05 0.1", "tti 3000 1e299 2300 0.1 0.05 0.08 30 45"):
+    refused("vs that is no number of a rock", line, "must be 50 .. 15000, above 0 up to 15000")
+refused("constants beyond all rocks", cij(rho, isotropic(rho, vp, vs) * 1e280), "must be 1e6 .. 1e14")
 refused("a delta that no medium has", "vti 2600 1350 2200 0.1 -0.5 0.1", "delta")
 done()

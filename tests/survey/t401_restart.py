@@ -159,8 +159,8 @@ claim(r.returncode == 0 and told and differences("whole.nc", "soft.nc") == [],
 lines = open("soft.nc.journal", "rb").read().splitlines(True)
 last = max(i for i, line in enumerate(lines) if b" start " in line)
 torn = [line.split()[2] for line in lines[last:] if b" done " in line][:2]
-open("soft.nc.journal", "wb").write(b"".join(lines[:last] + [line for line in lines[last:] if b" stop " not in line and
-                                                            not (b" done " in line and line.split()[2] in torn)]))
+kept = [line for line in lines[last:] if b" stop " not in line and not (b" done " in line and line.split()[2] in torn)]
+open("soft.nc.journal", "wb").write(b"".join(lines[:last] + kept))
 said = [run("par=job.par", "output=soft.nc", "deadline=0.001") for _ in range(2)] + [run("par=job.par", "output=soft.nc")]
 claim(len(torn) == 2 and [r.returncode for r in said] == [3, 3, 0] and not any("not by its journal" in r.stderr for r in said)
       and differences("whole.nc", "soft.nc") == [], f"shots {torn} in flight at a kill: exit status {[r.returncode for r in said]}, modelled "

@@ -124,6 +124,13 @@ def test_odd_sections():
           'a spacing that is given hides them, with a warning')
     twice = segy('double.segy', section(), place=lambda i: (125 * (i - (i > 7)), 0))
     refused('traces 8 and 9 stand at the same place: keep one', 'a trace twice', 'segy', twice, *words)
+    with segyio.open(segy('mute.segy', section()), 'r+', ignore_geometry=True) as file:
+        file.bin.update({segyio.BinField.MeasurementSystem: 0})
+    for more, unit in (((), 1), (('--lengths', 'ft'), 0.3048), (('--lengths', 'us-ft'), 1200 / 3937)):
+        said = fine(f'a file that says neither metres nor feet {more}', 'segy', 'mute.segy', *words, *more, '--overwrite', '-o', 'mute.nc')
+        with netCDF4.Dataset('mute.nc') as file:
+            step = float(file['x'][1] - file['x'][0])
+        claim(abs(step - 12.5 * unit) < 1e-5 and 'the file does not say metres or feet: taken as' in said, f'traces are {step:.5f} m apart, which is told')
     said = fine('another spacing than in the headers', 'segy', segy('plain.segy', section()), *words, '--dx', 25, '-o', 'wide.nc')
     claim('12.5 m apart by their headers, and 25 m by --dx' in said, 'which is told')
     with segyio.open(segy('delay.segy', section()), 'r+', ignore_geometry=True) as file:

@@ -59,8 +59,8 @@ def sample_options(verb):
 def lengths_option(verb, default='m'):
     told = 'default: by the header' if default is None else 'default m'
     verb.add_argument('--lengths', choices=tuple(LENGTHS), default=default,
-                      help=f'unit of spacings and first samples ({told}); ft: 0.3048 m, us-ft: 1200/3937 m, which it also says of '
-                      'coordinates that a SEG-Y file calls feet')
+                      help=f'unit of spacings and first samples ({told}); ft: 0.3048 m, us-ft: 1200/3937 m. Of coordinates '
+                      'in SEG-Y it tells which feet, and whether feet where the file does not say')
 
 
 def _npy(a):

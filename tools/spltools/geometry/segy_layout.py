@@ -233,12 +233,16 @@ def angles(units, largest):
 
 
 def metre(layout, lengths):
-    """Metres of one unit of the coordinates of a SEG-Y file; its headers call both feet alike, `lengths` may say us-ft."""
-    return (US_FOOT if lengths == 'us-ft' else FOOT) if layout.feet else 1.0
+    """Metres of one unit of the coordinates of a SEG-Y file. Its headers call both feet alike, or say nothing: `lengths` tells."""
+    feet = layout.feet or (layout.feet is None and lengths in ('ft', 'us-ft'))
+    return (US_FOOT if lengths == 'us-ft' else FOOT) if feet else 1.0
 
 
 def feet_words(layout, largest, option, lengths):
-    """What was made of coordinates up to `largest` that are in feet, '' where they are not."""
+    """What was made of coordinates up to `largest` that are in feet or whose unit is not told, '' of metres."""
+    if layout.feet is None:
+        unit = lengths if lengths in ('ft', 'us-ft') else 'm'
+        return f' (the file does not say metres or feet: taken as {unit}, see {option})'
     if not layout.feet:
         return ''
     apart = largest * (US_FOOT - FOOT)
