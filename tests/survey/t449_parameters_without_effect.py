@@ -59,7 +59,7 @@ for program, lossy in LOSES.items():
     if program == "SplSemmod":
         del Q["qp_qs"]              # of volumes, beside a table of materials refused
     tells(program, Q, "Q of nothing", fpeak=5, **Q)
-    tells(program, [], "Q of nothing at its defaults", fpeak=5, q_f1=0, q_f2=0, q_ref=0, memory_variables="auto" if lossy.get("layers") else "coarse")
+    tells(program, [], "Q of nothing at its defaults", fpeak=5, q_f1=0, q_f2=0, q_ref=0, memory_variables="auto")
     tells(program, [], "Q of something", fpeak=5, **Q, **lossy)
     tells(program, [], "Q left out", fpeak=5, **Q, **lossy, attenuation="n")
     away, beside = "waves are strongest at 5 Hz", "the band must span a factor of 2 to 1000"
