@@ -340,8 +340,10 @@ contains
   real(dp) function picture_numbers(scheme, window) result(numbers)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
-    numbers = ((window%nx - 1)/scheme%snapshot_step + 1.0_dp)*((window%nz - 1)/scheme%snapshot_step + 1) &
-              *((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot + 1)
+    numbers = 0
+    if (scheme%snapshot > 0) &
+      numbers = ((window%nx - 1)/scheme%snapshot_step + 1.0_dp)*((window%nz - 1)/scheme%snapshot_step + 1) &
+                *((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot + 1)
   end function picture_numbers
 
   ! --- in words -------------------------------------------------------------------------------------------------------------

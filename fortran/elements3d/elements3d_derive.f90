@@ -59,7 +59,7 @@ contains
       call WarnOfMedia(self, job, scheme)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
-      if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
+      if (.not. (allocated(error) .or. scheme%spacing > 0)) scheme%spacing = PictureSpacing(scheme%longest)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
       if (.not. allocated(error)) call CutCan(self%elements, job%group, error)

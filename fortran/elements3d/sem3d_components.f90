@@ -377,12 +377,14 @@ contains
   end subroutine AddGradient
 
   !> What a traction of 1 along each axis on the side of a place adds to the sum of of(c, l) times the derivative of motion c along
-  !> l.
+  !> l; 0 of a place without one.
   pure function OfTraction(place, of) result(d)
     type(sem3d_place_t), intent(in) :: place
     real(dp), intent(in) :: of(3, 3)
     real(dp) :: d(3)
     real(dp) :: christoffel(3, 3)
+    d = 0
+    if (all(abs(place%normal) <= 0)) return
     christoffel = Sem3dChristoffel(place)
     d = place%across*matmul(of, place%normal)
     call SolvePositive(christoffel, d)
