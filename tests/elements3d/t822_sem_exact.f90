@@ -71,6 +71,7 @@ contains
     call Step(engine, v)
     call Claim(maxval(abs(v)) <= 1e-6_dp*alone, variant//': a box moved by 1 m as a whole gets velocities of '// &
                Str(real(maxval(abs(v))/alone, dp))//' of those where one point alone is moved, bound 1e-6')
+    call engine%free()
   end subroutine Moved
 
   !> Even strain: the forces of elements at their common points cancel.
@@ -97,6 +98,7 @@ contains
     sides = maxval(abs(v))
     call Claim(inside <= 2e-5_dp*sides, variant//': a box strained evenly gets velocities inside of '//Str(inside/sides)// &
                ' of those at its sides, bound 2e-5')
+    call engine%free()
   end subroutine Strained
 
   ! --- vibrations -----------------------------------------------------------------------------------------------------------

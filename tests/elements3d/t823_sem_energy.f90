@@ -39,6 +39,7 @@ program t823_sem_energy
   call Open('rock', semcase_t(n=3, brick=3, shake=0.2_dp, turn=.true., vary=0.15_dp, side=face_absorbs))
   call Open('water over rock', semcase_t(n=[3, 3, 4], water=2, brick=3, shake=0.2_dp, turn=.true., vary=0.15_dp, &
                                          side=[face_absorbs, face_absorbs, face_absorbs, face_absorbs, face_free, face_absorbs]))
+  deallocate (mass, area)
   call Done()
 
 contains
@@ -134,6 +135,7 @@ contains
     call Measure(engine, last)
     call Claim(abs(last/first - 1) <= bound .and. first > 0, what//': the energy of a closed box changes by '// &
                Str(last/first - 1)//' of itself in '//Str(n)//' steps, bound '//Str(bound))
+    call engine%free()
   end subroutine Closed
 
   subroutine Open(what, c)
@@ -162,6 +164,7 @@ contains
     call Measure(engine, now)
     call Claim(rises == 0 .and. now >= -1e-6_dp*first .and. now <= 0.01_dp*first, what//': the energy of a box that absorbs rises in '// &
                Str(rises)//' of 10 times 10 steps and is '//Str(now/first)//' of itself after '//Str(steps)//', bounds 0 and 0.01')
+    call engine%free()
   end subroutine Open
 
 end program t823_sem_energy

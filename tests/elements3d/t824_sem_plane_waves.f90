@@ -32,6 +32,7 @@ program t824_sem_plane_waves
   call SemBox(c, mesh)
   call SemPlaces(mesh, x)
   call SeaFloor()
+  deallocate (x)
   call Done()
 
 contains
@@ -83,6 +84,7 @@ contains
                ' rms, bound 0.01')
     call Claim(back <= 0.01_dp, what//': an absorbing end sends back '// &
                Str(back)//' of a wave that meets it upright, bound 0.01')
+    call engine%free()
   end subroutine Leaves
 
   !> chi = g(z - ct) comes down. p = -d2chi/dt2 comes back R = (Z - z)/(Z + z) of it, so does chi; u goes on 2 z/(Z + z) of it.
@@ -114,6 +116,7 @@ contains
                Str(apart(1))//' rms, bound 0.01')
     call Claim(apart(2) <= 0.01_dp, 'displacement of the rock ('//Str(2*sea/(rock + sea))//') is wrong by '//Str(apart(2))// &
                ' rms, bound 0.01')
+    call engine%free()
   end subroutine SeaFloor
 
 end program t824_sem_plane_waves

@@ -27,6 +27,7 @@ program t825_sem_attenuation
   call Decays('P', field_uz, field_vz)
   call Decays('S', field_ux, field_vx)
   call Elastic()
+  deallocate (x, bulk, shear)
   call Done()
 
 contains
@@ -104,6 +105,7 @@ contains
     apart = SemRelative(traces(:, 1), elastic_traces(:, 1))
     call Claim(apart <= 1e-6_dp .and. maxval(elastic_traces) > 0, 'moduli of which nothing relaxes differ from elastic ones by '// &
                Str(apart)//', bound 1e-6')
+    call engine%free()
   end subroutine Elastic
 
 end program t825_sem_attenuation

@@ -39,6 +39,7 @@ program t828_sem_few_memory
   if (waves >= 50) call Alike(500.0_dp, 0.01_dp)
   call Lossless()
   call Decay()
+  deallocate (x)
   call Done()
 
 contains
@@ -149,6 +150,7 @@ contains
     call engine%free()
     call Claim(after < before, 'random fields at the smallest Q decay: velocity, rms, from '//Str(before, 3)//' to '//Str(after, 3)// &
                ' m/s in 4000 steps')
+    call engine%free()
   end subroutine Decay
 
   subroutine Largest(engine, rms)

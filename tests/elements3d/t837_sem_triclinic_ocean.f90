@@ -131,6 +131,7 @@ contains
     call Measure(engine, mass, steps + 2, last)
     call Claim(abs(last/first - 1) <= 1e-4_dp .and. first > 0, 'the energy of a closed box changes by '//Str(last/first - 1, 3)// &
                ' of itself in '//Str(steps)//' steps, bound 1e-4'//from)
+    call engine%free()
   end subroutine Energy
 
   subroutine Masses(mesh, mass)
@@ -209,6 +210,7 @@ contains
     call engine%new(grid, error)
     call engine%elements(mesh, error)
     call ClaimFails(error, 'energy free', 'an element that a shear would set free')
+    call engine%free()
   end subroutine Refused
 
   ! --- the weight of an ocean -----------------------------------------------------------------------------------------------
