@@ -88,7 +88,7 @@ FFLAGS_fd3ddouble = -O3
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
 # Roots that set errno, and divisions that may trap, keep loops from vectors.
 CFLAGS_mixed_rows       = -ffp-contract=off -fno-math-errno -fno-trapping-math
-# What is all unrolled: with sanitizers gcc takes many minutes for each.
+# Unrolled kernels: with sanitizers gcc takes many minutes for each.
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off -fno-sanitize=all
 CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off -fno-sanitize=all

@@ -404,7 +404,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       farther = ''
-      if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1 5 to 30 % of stress and strain, '
+      if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1, 5 to 30 % of stress and strain, '
       call StairsWarn(self%earth, scheme)
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)

@@ -53,8 +53,8 @@ module nearfield3d_m
 
 contains
 
-  !> What the grid lacks shows so far from the source [cells]. Half-length 1 has the static field to the second order in cells only,
-  !> whatever the wavelength.
+  !> So far from the source the error of the grid's static field shows [cells]. With half-length 1 it is of the second order in
+  !> cells, whatever the wavelength.
   elemental real(dp) function Near3dReach(half_length)
     integer, intent(in) :: half_length
     Near3dReach = merge(20, 8, half_length == 1)

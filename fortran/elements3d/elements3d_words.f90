@@ -35,7 +35,7 @@ contains
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
 
-  !> What memory_variables=auto takes.
+  !> The value of memory_variables that is used, where auto is given too.
   pure function MemoryWord(scheme) result(word)
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: word

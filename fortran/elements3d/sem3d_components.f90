@@ -376,8 +376,8 @@ contains
     end do
   end subroutine AddGradient
 
-  !> What a traction of 1 along each axis on the side of a place adds to the sum of of(c, l) times the derivative of motion c along
-  !> l; 0 of a place without one.
+  !> A traction of 1 along each axis on the side of a place adds so much to the sum of of(c, l) times the derivative of motion c
+  !> along l; 0 of a place without one.
   pure function OfTraction(place, of) result(d)
     type(sem3d_place_t), intent(in) :: place
     real(dp), intent(in) :: of(3, 3)
@@ -419,7 +419,7 @@ contains
     xy = spread(x, 2, size(y))*spread(y, 1, size(x))
   end function Outer
 
-  !> What a component has of the pressure of the water on the side of its place, or of its derivative by time (Sem3dAtWhole).
+  !> The weight in a component of the pressure of the water on the side of its place, or of its derivative by time (Sem3dAtWhole).
   pure real(dp) function Sem3dPressed(place, component, average) result(weight)
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
@@ -435,7 +435,7 @@ contains
     weight = -dot_product(OfTraction(Sem3dOnSide(place), of), place%normal)
   end function Sem3dPressedOnSide
 
-  !> What a component has of the derivative of each motion along the normal, on the side of its place.
+  !> Weights in a component of the derivative of each motion along the normal, on the side of its place.
   pure function Sem3dAcross(place, component, average) result(weight)
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component

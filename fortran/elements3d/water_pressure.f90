@@ -88,6 +88,7 @@ contains
     real(dp) :: p(size(trace))
     integer :: n
     n = size(trace)
+    p = 0
     p(:n - 1) = -(real(trace(2:), dp) - trace(:n - 1))/dt
     p(n) = p(max(1, n - 1))
     if (.not. rate) return

@@ -36,7 +36,7 @@ contains
     end do
   end subroutine ShearInFluids
 
-  !> What should be known of the shots looked at.
+  !> The warning of the shots looked at.
   function ShearInFluidsWords(told) result(words)
     type(told_receivers_t), intent(in) :: told
     character(:), allocatable :: words

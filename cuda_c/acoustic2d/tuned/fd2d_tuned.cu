@@ -441,7 +441,7 @@ static std::string words_of(const launch &l, int nz) {
     return std::string(form_name(l.kind)) + " of " + std::to_string(l.columns) + " x " + std::to_string(rows);
 }
 
-// What was asked for by hand and does not go on this GPU, or with this grid.
+// A shape and steps a pass by hand that do not go on this GPU, or with this grid.
 static std::string words_of_unused(const own_t *o, const fd2d_cfg *c) {
     form named = o->now.kind;
     std::string words;
