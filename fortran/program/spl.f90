@@ -212,8 +212,14 @@ contains
     character(:), allocatable :: verb
     type(table_t) :: table
     logical :: setting(size(args))
+    integer :: help
     json = .false.
     call PhysicsTable(physics, table)
+    help = findloc(args == '--help' .or. args == '-h', .true., 1)
+    if (help > 1) then                               ! behind a verb or settings: the same help
+      call Options(physics, args(help:), table, error)
+      return
+    end if
     if (size(args) == 0) then
       call LogPrint(SelfDescription(physics))
       return
