@@ -136,8 +136,8 @@ contains
     apart = ModelApart(self%model, job, scheme%dx, scheme%dz)
     text = ContrastWords('the model', apart, real(self%rhomin, sp), real(self%rhomax, sp))//' '
     if (job%dt > 0) then
-      call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//StrAtMost(limit, 4)//' s, or 0 for the '// &
-                'largest stable step, '//ContrastCure(apart))
+      call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//StrAtMost(limit, 4)//' s, '// &
+                'or 0 for the largest stable step, '//ContrastCure(apart))
       return
     end if
     other = job

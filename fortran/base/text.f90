@@ -4,7 +4,8 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, StrAtMost, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, StrAtMost, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal
+  public :: CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str

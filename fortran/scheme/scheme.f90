@@ -323,8 +323,8 @@ contains
     scheme%dt = job%dt
     if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
     if (scheme%dt > scheme%dt_limit) then
-      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//StrAtMost(scheme%dt_limit, 5)//' s for vp up to '// &
-                Str(scheme%vmax)//' m/s on a grid of '//SchemeSpacing(scheme)//' m; use dt=0 for the '// &
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//StrAtMost(scheme%dt_limit, 5)// &
+                ' s for vp up to '//Str(scheme%vmax)//' m/s on a grid of '//SchemeSpacing(scheme)//' m; use dt=0 for the '// &
                 'largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
@@ -405,8 +405,8 @@ contains
     real(dp) :: turns
     if (scheme%fmax > 0.4_dp/scheme%dt_out) &
       call SchemeWarn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
-                ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '//StrAtMost(0.4_dp/scheme%fmax, 3)// &
-                ' s or less keeps all')
+                ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '// &
+                StrAtMost(0.4_dp/scheme%fmax, 3)//' s or less keeps all')
     turns = scheme%fmax*job%tmax*(2*pi*scheme%fmax*scheme%dt)**2/24
     if (.not. scheme%time_correction .and. turns > 0.05_dp) &
       call SchemeWarn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
