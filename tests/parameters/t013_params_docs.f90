@@ -61,7 +61,8 @@ contains
                'help for dt_out tells meaning, default and range')
     call TableHelp(t, 'VARIANT', text, error)
     call Claim(index(text, 'auto, fortran, cpu') > 0, 'help for VARIANT lists its words')
-    call Claim(index(text, 'example  variant=fortran'//nl) > 0, 'and shows another than the default: '//text(index(text, 'example'):))
+    call Claim(index(text//nl, 'example  variant=fortran'//nl) > 0, &
+               'and shows another than the default: '//text(index(text, 'example'):))
     call TableHelp(t, 'time_correction', text, error)
     call Claim(index(text//nl, 'example  time_correction=no'//nl) > 0, 'and of a yes the no')
     call TableHelp(t, 'time', text, error)
