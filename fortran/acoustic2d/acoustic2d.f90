@@ -20,7 +20,7 @@ module acoustic2d_m
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes
   use solver_m, only: solver_t
-  use text_m, only: Str
+  use text_m, only: Str, StrAtMost
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t, WindowHas, WindowParts
@@ -136,8 +136,8 @@ contains
     apart = ModelApart(self%model, job, scheme%dx, scheme%dz)
     text = ContrastWords('the model', apart, real(self%rhomin, sp), real(self%rhomax, sp))//' '
     if (job%dt > 0) then
-      call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//Str(limit, 4)//' s, or 0 for the '// &
-                'largest stable step, '//ContrastCure(apart))
+      call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//StrAtMost(limit, 4)//' s, '// &
+                'or 0 for the largest stable step, '//ContrastCure(apart))
       return
     end if
     other = job

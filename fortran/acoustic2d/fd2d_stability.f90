@@ -8,7 +8,7 @@ module fd2d_stability_m
   use fd2d_engine_m, only: fd2d_grid_t
   use kinds_m, only: dp, sp
   use time_step_m, only: reserve => STABILITY_RESERVE, StabilityLimit
-  use text_m, only: Str
+  use text_m, only: Str, StrAtMost
   use threads_m, only: ThreadsOf
   implicit none
   private
@@ -50,7 +50,7 @@ contains
     c = sqrt(real(fastest, dp))
     limit = StabilityLimit(grid%w(:grid%half_length), grid%dx, grid%dz, c)
     if (grid%dt > limit*(1 + 1e-6_dp)) then
-      call Fail(error, 'dt = '//Str(grid%dt)//' s is unstable where vp = '//Str(c)//' m/s: at most '//Str(limit, 5)//' s')
+      call Fail(error, 'dt = '//Str(grid%dt)//' s is unstable where vp = '//Str(c)//' m/s: at most '//StrAtMost(limit, 5)//' s')
       return
     end if
     if (densest <= harmless_ratio*lightest) return
@@ -63,7 +63,7 @@ contains
       logical, intent(in) :: apart
       real(sp), intent(in) :: lightest, densest
       call Fail(error, ContrastWords('this window', apart, lightest, densest)//' make dt = '//Str(grid%dt)// &
-                ' s unstable: set dt to at most '//Str(limit, 4)//' s, '//ContrastCure(apart))
+                ' s unstable: set dt to at most '//StrAtMost(limit, 4)//' s, '//ContrastCure(apart))
     end subroutine Refuse
 
   end subroutine StabilityCheck

@@ -4,7 +4,8 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, StrAtMost, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal
+  public :: CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -93,6 +94,18 @@ contains
       s = TrimExponent(s)
     end if
   end function StrReal
+
+  !> A limit that a user can give back: `digits` significant digits, rounded down, so that what is read is not above x.
+  pure function StrAtMost(x, digits) result(s)
+    real(dp), intent(in) :: x
+    integer, intent(in) :: digits
+    character(:), allocatable :: s
+    real(dp) :: back
+    logical :: ok
+    s = Str(x, digits)
+    call ToReal(s, back, ok)
+    if (ok .and. back > x) s = Str(x - 0.5_dp*10.0_dp**(Whole(Below(log10(abs(x)))) - digits + 1), digits)
+  end function StrAtMost
 
   !> The shortest decimal text that reads back to the same bits.
   pure function RealText(x) result(s)

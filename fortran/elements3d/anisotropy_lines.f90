@@ -12,7 +12,7 @@ module anisotropy_lines_m
   use anisotropy_m, only: aniso_constants, AnisoMatrix, AnisoPositive, AnisoThomsen, AnisoUpsideDown
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
-  use text_m, only: Lower, Str
+  use text_m, only: Lower, Str, StrAtMost
   implicit none
   private
   public :: AnisoKind, AnisoNumbers, AnisoLine
@@ -74,7 +74,7 @@ contains
       if (.not. possible) then
         call Fail(error, here//'no medium has vp = '//Str(value(1))//', vs = '//Str(value(2))//' m/s and delta = '// &
                   Str(value(5))// &
-                  ': delta must be at least '//Str(-(1 - (value(2)/value(1))**2)/2, 4))
+                  ': delta must be at least -'//StrAtMost((1 - (value(2)/value(1))**2)/2, 4))
         return
       end if
     end if

@@ -21,14 +21,14 @@ module elements3d_m
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use scheme_m, only: scheme_t, SchemeWarn
+  use scheme_m, only: scheme_t, SchemeLower, SchemeWarn
   use sem3d_components_m, only: Sem3dRecords
   use sem3d_m, only: sem3d_t
   use shear_in_fluids_m, only: ShearInFluids, ShearInFluidsWords
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source3d_t, source_force, source_moment, source_volume, SourceStrength
-  use text_m, only: Str
+  use text_m, only: Str, StrAtMost
   use told_receivers_m, only: told_receivers_t
   use trial3d_m, only: TrialWave
   use wavelet_m, only: wavelet_t

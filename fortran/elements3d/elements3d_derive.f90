@@ -178,8 +178,8 @@ contains
     if (scheme%ppw >= least_ppw) return
     text = 'element '//Str(scheme%slowest)//' is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: with an edge of '// &
            Str(edge, 4)//' m where v = '//Str(v, 5)//' m/s it has '//Str(scheme%ppw, 3)//' points per wavelength, and '// &
-           Str(least_ppw)//' keep waves right to about 1 %; use edges of at most '//Str(degree*v/(least_ppw*scheme%fmax), 4)// &
-           ' m there, or fmax = '//Str(degree*v/(least_ppw*edge), 4)//' Hz or lower'
+           Str(least_ppw)//' keep waves right to about 1 %; use edges of at most '// &
+           StrAtMost(degree*v/(least_ppw*scheme%fmax), 4)//' m there, or '//SchemeLower(scheme, degree*v/(least_ppw*edge))
     if (scheme%ppw <= no_wave) then
       call Fail(error, text//' (even dispersion=warn needs more than '//Str(no_wave)//' points per wavelength)')
     else if (job%dispersion == 'warn') then
@@ -211,12 +211,12 @@ contains
     if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
     x = sum(self%elements%corner(:, :8, e), 2)/8
     if (scheme%dt > scheme%dt_limit) then
-      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s, set by element '// &
-                Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m; use '// &
-                'dt=0 for the largest stable step')
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//StrAtMost(scheme%dt_limit, 5)// &
+                ' s, set by element '//Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '// &
+                Str(x(3), 7)//' m; use dt=0 for the largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
-                Str(nyquist_limit, 4)//' s')
+                StrAtMost(nyquist_limit, 4)//' s')
     end if
   end subroutine TimeStep
 

@@ -123,15 +123,31 @@ contains
     if (r%unit /= '') text = text//' ['//r%unit//']'
   end function KindText
 
-  !> A value to show how the parameter is written.
+  !> A value to show how the parameter is written: of words one that says something else than the default.
   function Example(r) result(text)
     type(row_t), intent(in) :: r
-    character(:), allocatable :: text
+    character(:), allocatable :: text, words
     text = r%default
+    words = r%words
+    if (r%kind == 'flag') words = 'yes,no'
+    if (r%kind == 'word' .or. r%kind == 'flag') text = NextWord(words, text)
     if (text == "''") text = 'TEXT'
     if (text == 'TEXT' .and. r%kind == 'file') text = 'FILE'
     if (text(1:1) == '''') text = text(2:len(text) - 1)
   end function Example
+
+  !> The first of `words` that is not `default`, which may be quoted.
+  pure function NextWord(words, default) result(text)
+    character(*), intent(in) :: words, default
+    character(:), allocatable :: text
+    integer :: i
+    text = default
+    associate (parts => SplitList(words))
+      do i = size(parts), 1, -1
+        if (parts(i) /= default .and. "'"//trim(parts(i))//"'" /= default) text = trim(parts(i))
+      end do
+    end associate
+  end function NextWord
 
   !> Markdown: a table a section.
   function TableMarkdown(t) result(text)

@@ -128,7 +128,7 @@ contains
     logical :: json
     action = QUIT
     call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
-    if (.not. allocated(error)) call StatusPrint(job, json, error)
+    if (.not. allocated(error) .and. action == DO_STATUS) call StatusPrint(job, json, error)
     call LogPrinted(error)
     if (allocated(error)) call LogError(error%message)
     stop merge(1, 0, allocated(error)), quiet=.true.
@@ -212,8 +212,14 @@ contains
     character(:), allocatable :: verb
     type(table_t) :: table
     logical :: setting(size(args))
+    integer :: help
     json = .false.
     call PhysicsTable(physics, table)
+    help = findloc(args == '--help' .or. args == '-h', .true., 1)
+    if (help > 1) then                               ! behind a verb or settings: the same help
+      call Options(physics, args(help:), table, error)
+      return
+    end if
     if (size(args) == 0) then
       call LogPrint(SelfDescription(physics))
       return
@@ -287,6 +293,7 @@ contains
     call JobTable(physics, table, job)
     about = ''
     if (size(args) > 1) about = trim(args(2))
+    if (index(about, '=') > 0) about = ''             ! a setting, of which nothing is asked
     select case (args(1))
     case ('--help', '-h')
       call TableHelp(table, about, text, error)

@@ -7,14 +7,14 @@ module scheme_m
   use parameters_m, only: job_t
   use parcel_m, only: parcel_t
   use time_step_m, only: StabilityLimit, SurfaceLimit
-  use text_m, only: Str
+  use text_m, only: Str, StrAtMost
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletSpectrum, WaveletValue
   use window_m, only: window_t
   implicit none
   private
   public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeSpacing
-  public :: SchemeHalfMost, SchemeWarn
+  public :: SchemeHalfMost, SchemeLower, SchemeWarn
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -286,7 +286,7 @@ contains
            Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
            ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)// &
            ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
-           Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
+           StrAtMost(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or '//SchemeLower(scheme, widest*scheme%vmin/(2*pi*h))
     if (scheme%half_length < SchemeHalfMost(scheme)) text = text//', or a larger half_length'
     if (scheme%ppw <= least_ppw) then
       call Fail(error, text//' (even dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
@@ -296,6 +296,15 @@ contains
       call Fail(error, text//'; dispersion=warn models all the same')
     end if
   end subroutine ChooseWeights
+
+  !> What lowers fmax to `carried` [Hz], in words: fmax itself, which a job takes down to the wavelet's peak.
+  pure function SchemeLower(scheme, carried) result(words)
+    class(scheme_t), intent(in) :: scheme
+    real(dp), intent(in) :: carried
+    character(:), allocatable :: words
+    words = 'a wavelet that ends at '//StrAtMost(carried, 4)//' Hz'
+    if (carried >= scheme%fpeak) words = 'fmax = '//StrAtMost(carried, 4)//' Hz or lower'
+  end function SchemeLower
 
   !> The time step: the user's, or a little below the limit, and such that the source's band can be carried.
   subroutine ChooseStep(scheme, job, error)
@@ -314,12 +323,12 @@ contains
     scheme%dt = job%dt
     if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
     if (scheme%dt > scheme%dt_limit) then
-      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s for vp up to '// &
-                Str(scheme%vmax)//' m/s on a grid of '//SchemeSpacing(scheme)//' m; use dt=0 for the '// &
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//StrAtMost(scheme%dt_limit, 5)// &
+                ' s for vp up to '//Str(scheme%vmax)//' m/s on a grid of '//SchemeSpacing(scheme)//' m; use dt=0 for the '// &
                 'largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
-                Str(nyquist_limit, 4)//' s')
+                StrAtMost(nyquist_limit, 4)//' s')
     end if
   end subroutine ChooseStep
 
@@ -396,8 +405,8 @@ contains
     real(dp) :: turns
     if (scheme%fmax > 0.4_dp/scheme%dt_out) &
       call SchemeWarn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
-                ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '//Str(0.4_dp/scheme%fmax, 3)// &
-                ' s or less keeps all')
+                ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '// &
+                StrAtMost(0.4_dp/scheme%fmax, 3)//' s or less keeps all')
     turns = scheme%fmax*job%tmax*(2*pi*scheme%fmax*scheme%dt)**2/24
     if (.not. scheme%time_correction .and. turns > 0.05_dp) &
       call SchemeWarn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &

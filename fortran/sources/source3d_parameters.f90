@@ -45,7 +45,7 @@ contains
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
     ! @format(off)
-    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/elastic3d/README.md); a point releases dt * sum(rate) of its history; give fmax too')
+    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (inputs/faults.md); a point releases dt * sum(rate) of its history; give fmax too')
     call t%real('fault_lon', job%fault_lon, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'longitude of an SRF file that lies at the source position')
     call t%real('fault_lat', job%fault_lat, 0.0_dp, -90.0_dp, 90.0_dp, 'degrees', 'latitude of an SRF file that lies at the source position')
     ! @format(on)

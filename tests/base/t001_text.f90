@@ -2,7 +2,7 @@
 program t001_text
   use check_m, only: Claim, Done
   use kinds_m, only: dp
-  use text_m, only: NearestName, Str, ToInt, ToReal
+  use text_m, only: NearestName, Str, StrAtMost, ToInt, ToReal
   implicit none
   real(dp) :: x
   integer :: i
@@ -14,6 +14,7 @@ program t001_text
   call Claim(Str(1.5e12_dp) == '1.5e12' .and. Str(123456.0_dp) == '123456', 'large numbers: '//Str(1.5e12_dp))
   call Claim(Str(9.9999999_dp) == '10' .and. Str(0.1_dp + 0.2_dp, 17) == '0.30000000000000004', 'rounding: '// &
              Str(0.1_dp + 0.2_dp, 17))
+  call Limits()
   call ToInt('12', i, ok)
   call Claim(ok .and. i == 12, 'text to integer')
   call ToInt('12.5', i, ok)
@@ -42,4 +43,22 @@ program t001_text
              'half_lenght is near half_length')
   call Claim(NearestName('zzz', [character(12) :: 'npml', 'half_length']) == '', 'zzz is near nothing')
   call Done()
+contains
+
+  !> Limits are rounded down, to the digits asked for: of numbers at random, of powers of ten and what lies just below them.
+  subroutine Limits()
+    real(dp) :: u(2), limit, back
+    integer :: n, digits, wrong
+    wrong = 0
+    do n = 1, 2000
+      call random_number(u)
+      digits = 1 + mod(n, 6)
+      limit = 10**(20*u(1) - 10)
+      if (mod(n, 5) == 0) limit = 10.0_dp**(nint(20*u(1)) - 10)*(1 - merge(1.0e-7_dp, 0.0_dp, mod(n, 10) == 0))
+      call ToReal(StrAtMost(limit, digits), back, ok)
+      if (.not. (ok .and. back <= limit .and. back > limit*(1 - 10.0_dp**(1 - digits)*(1 + 1e-9_dp)))) wrong = wrong + 1
+    end do
+    call Claim(wrong == 0, '2000 limits rounded down: '//Str(wrong)//' wrong')
+  end subroutine Limits
+
 end program t001_text

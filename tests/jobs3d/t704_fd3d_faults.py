@@ -2,6 +2,7 @@
 """A fault is the same fault from an SRF file, from NetCDF, by tensors or by angles, and from plain text; a NetCDF file with one long time
 axis takes no more memory than its slip; what is wrong with a file is told before anything is computed."""
 import os
+import re
 import resource
 from pathlib import Path
 
@@ -173,4 +174,13 @@ refused("a time that stands still", "must increase", time=("s", np.zeros(40)))
 write_nc("bad.nc")
 Path("bad.nc").write_bytes(Path("bad.nc").read_bytes()[:700])
 refused("a file cut short", "fault file")
+
+# --- the example of the page: a double couple of 1e16 N m and an explosion of 1e15 N m, whose tensors are orthogonal ---------
+page = (Path(os.environ["ROOT"]) / "inputs/faults.md").read_text()
+Path("page.fault").write_text(re.search(r"## Plain text\n\n((?:    .*\n)+)", page).group(1))
+make(shots=1, layers=ROCK, **{**DECK, "fault": "page.fault", "aperture": 700, "fmax": 2})
+r = run("plan", "par=job.par", "forecast=0")
+told = float(re.search(r"moment (\S+) N m", r.stdout + " moment 0 N m").group(1))
+claim(r.returncode == 0 and abs(told / np.sqrt(1e32 + 1.5e30) - 1) < 1e-4 and "2 of 2 points used" in r.stdout,
+      f"inputs/faults.md: its example is a fault of {told:.5g} N m {r.stderr[-200:]}")
 done()

@@ -61,6 +61,10 @@ contains
                'help for dt_out tells meaning, default and range')
     call TableHelp(t, 'VARIANT', text, error)
     call Claim(index(text, 'auto, fortran, cpu') > 0, 'help for VARIANT lists its words')
+    call Claim(index(text//nl, 'example  variant=fortran'//nl) > 0, &
+               'and shows another than the default: '//text(index(text, 'example'):))
+    call TableHelp(t, 'time_correction', text, error)
+    call Claim(index(text//nl, 'example  time_correction=no'//nl) > 0, 'and of a yes the no')
     call TableHelp(t, 'time', text, error)
     call Claim(index(text, 'tmax') > 0 .and. index(text, 'fpeak') == 0, 'help for the section time lists it alone')
     call TableHelp(t, 'half_lenght', text, error)

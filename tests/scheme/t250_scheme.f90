@@ -69,23 +69,35 @@ contains
     call Fresh(4.5_dp)
     scene%job%dt = 1.0e-3_dp
     call SceneScheme(scene, error)
+    if (allocated(error)) call Told('the limit is ', scene%job%dt)
     call ClaimFails(error, 'is unstable: the limit is', 'an unstable time step')
+    call SceneScheme(scene, error)
+    call ClaimFine(error, 'the limit that was told, '//Str(scene%job%dt)//' s')
     scene%job%dt = 2.0e-4_dp
     call SceneScheme(scene, error)
     call ClaimFine(error, 'a small time step')
     call Claim(scene%scheme%dt == 2.0e-4_dp, 'the user''s time step is kept')
   end subroutine RefusedSteps
 
+  !> The number that the error has after `words`.
+  subroutine Told(words, value)
+    character(*), intent(in) :: words
+    real(dp), intent(out) :: value
+    character(30) :: number
+    number = error%message(index(error%message, words) + len(words):)
+    number = number(:scan(number, ' ,;') - 1)
+    read (number, *) value
+  end subroutine Told
+
   subroutine Dispersion()
     real(dp) :: h
-    integer :: p
+    integer :: i, wrong(2)
     call Fresh(20.0_dp)
     call SceneScheme(scene, error)
     if (allocated(error)) then
-      p = index(error%message, 'at most ')
-      read (error%message(p + 8:), *) h
+      call Told('at most ', h)
       call ClaimFails(error, 'is too coarse for fmax', 'a coarse grid')
-      call Fresh(0.999_dp*h)
+      call Fresh(h)
       call SceneScheme(scene, error)
       call ClaimFine(error, 'the spacing told by the error, '//Str(h)//' m, does')
       call Fresh(1.001_dp*h)
@@ -113,6 +125,31 @@ contains
     call ClaimFine(error, 'weights of a stated error')
     call Claim(DerBand(scene%scheme%w, 0.001_dp) > 1.8_dp .and. scene%scheme%coeffs_error <= 1.0001e-3_dp, &
                'weights of 0.1 % cover kh = '//Str(DerBand(scene%scheme%w, 0.001_dp), 4))
+    wrong = 0
+    do i = 1, 40                                             ! what is told is rounded, and has to do all the same
+      call Fresh(7.6_dp + 0.0731_dp*i)
+      scene%job%half_length = 4
+      call SceneScheme(scene, error)
+      wrong(2) = wrong(2) + merge(0, 1, allocated(error))
+      if (.not. allocated(error)) cycle
+      call Told('at most ', h)
+      call Told(' or fmax = ', scene%job%fmax)
+      deallocate (error)
+      call SceneScheme(scene, error)
+      wrong(1) = wrong(1) + merge(1, 0, allocated(error))
+      if (allocated(error)) deallocate (error)
+      call Fresh(h)
+      scene%job%half_length = 4
+      call SceneScheme(scene, error)
+      wrong(1) = wrong(1) + merge(1, 0, allocated(error))
+      if (allocated(error)) deallocate (error)
+    end do
+    call Claim(all(wrong == 0), '40 coarse grids: '//Str(wrong(2))//' taken, '//Str(wrong(1))// &
+               ' of the spacings and frequencies that were told do not do')
+    call Fresh(20.0_dp)
+    scene%job%half_length = 1
+    call SceneScheme(scene, error)
+    call ClaimFails(error, 'or a wavelet that ends at', 'a grid for frequencies below the peak of the wavelet')
   end subroutine Dispersion
 
   subroutine Times()

@@ -63,6 +63,8 @@ told(run("status", "line.nc"), 1, "status of an output alone", "the output of a 
 told(run(), 0, "no arguments: what it is, verbs, a first run", "models the shots", "verbs", "plan", "a first run:", "exit status:")
 told(run("--help"), 0, "--help: every parameter", "verbs", "half_length", "wavelet", "par=FILE")
 told(run("--help", "fpeak"), 0, "--help NAME: kind, default, range, unit", "25 Hz", "range", "peak frequency")
+told(run("plan", "--help"), 0, "--help behind a verb", "verbs", "half_length")
+told(run("status", "-h", "fpeak"), 0, "and -h NAME there", "25 Hz", "range")
 told(run("--help", "fpek"), 1, "--help of a misspelt name", "fpek", "did you mean fpeak?")
 told(run("--help", "fpe"), 1, "--help of the begin of a name", "did you mean fpeak?")
 told(run("--version"), 0, "--version", "SplFd2dmod ", "variants: auto, fortran, cpu")

@@ -41,6 +41,11 @@ claim(1900 < width < 2000, f'a hole of {3500 - 59 * 25} m in an uneven spread st
 missing = np.delete(np.arange(100) * 12.5, [40, 41, 70])
 claim(np.isnan(figures.on_regular_axis(np.ones((97, 2), 'f4'), missing)[2][:, 0]).sum() == 3, 'three dead channels of a regular cable: three blank columns')
 
+measured = -120 - 12.5 * np.arange(480) + rng.uniform(-1, 1, 480)
+first, step, image = figures.on_regular_axis(measured[:, None] * np.ones((1, 2)), measured)
+off = np.abs(first + step * np.arange(len(image)) - image[:, 0]).max() if len(image) == 480 else np.inf
+claim(off < 0.25 * 12.5, f'a cable of 480 channels measured to 1 m: a column a channel, {off:.2f} m off at most, bound a quarter of the interval')
+
 # --- sections: the first sample of each trace is its shot, the second its channel ------------------------------------
 shots = []
 for i in range(20):

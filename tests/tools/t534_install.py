@@ -50,6 +50,9 @@ listed = dict(reversed(line.split('  ', 1)) for line in (top / SHARE / 'installe
 claim(set(listed) == {str(p.relative_to(top)) for p in top.rglob('*') if p.is_symlink() or p.is_file()} - {*foreign, f'{SHARE}/inputs/edited.par',
       f'{SHARE}/installed'}, f'the list has all {len(listed)} files that were installed')
 claim(module_root(top) == str(top), f'the module file names that folder: {module_root(top)}')
+dead = [f'{page.parent.name}/{page.name}: {link}' for folder in ('inputs', 'keymaps', 'tools') for page in (top / SHARE / folder).rglob('*.md')
+        for link in re.findall(r'\]\(([^)\s#]+)', page.read_text()) if '://' not in link and not (page.parent / link).exists()]
+claim(not dead, f'links of the pages that are installed lead to what is installed: {dead[:3]}')
 status, said = call(top / 'bin/spl-model', '--help')
 claim(status == 0 and 'usage: spl-model' in said, f'a tool runs from there: exit status {status}')
 

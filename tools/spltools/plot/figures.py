@@ -168,16 +168,19 @@ def on_regular_axis(traces, at):
     steps = np.diff(at)
     steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]
     step = float(np.median(steps)) if steps.size else 1.0
-    place = (at - at[0]) / step
-    slot = np.rint(place).astype(int)
+    slot = np.concatenate(([0], np.cumsum(np.rint(np.diff(at) / step)))).astype(np.int64)
     if slot[-1] > 20 * len(at):                          # a list without any order: one trace beside the other
         return at[0], np.ptp(at) / max(1, len(at) - 1) or 1.0, np.array(traces, np.float32)
-    long = (steps > 1.5 * step).sum()                    # dead receivers are few; many long steps are another interval
-    if steps.size and (np.abs(place - slot).max() > 0.25 or len(np.unique(slot)) < len(at) or long > max(3, 0.1 * steps.size)):
-        return halfway(traces, at, max(0.75 * step, 0.5 * float(np.percentile(steps, 90))))
+    first, usual = at[0], step
+    if np.abs(at - first - step * slot).max() > 0.05 * step:                  # else the far end of a measured cable would lag
+        step, first = (float(v) for v in np.polyfit(slot, at, 1))
+    long = (steps > 1.5 * usual).sum()                   # dead receivers are few; many long steps are another interval
+    uneven = np.abs(at - first - step * slot).max() > 0.25 * usual or len(np.unique(slot)) < len(at)
+    if steps.size and (uneven or long > max(3, 0.1 * steps.size)):
+        return halfway(traces, at, max(0.75 * usual, 0.5 * float(np.percentile(steps, 90))))
     image = np.full((slot[-1] + 1, traces.shape[1]), np.nan, np.float32)
     image[slot] = traces
-    return at[0], step, image
+    return first, step, image
 
 
 def halfway(traces, at, reach):

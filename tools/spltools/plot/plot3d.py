@@ -1,4 +1,6 @@
 """Figures of 3D shots: seismograms of its stations, maps of peak ground velocity, planes of the wavefield."""
+import textwrap
+
 import numpy as np
 
 from spltools import cli
@@ -104,10 +106,11 @@ def map_(a):
         down, right = v.dimensions[-2:]
         y, x, unit, meaning = coordinate(ds, down), coordinate(ds, right), getattr(v, 'units', ''), getattr(v, 'long_name', name)
         source = {'x': ds.source_x_used, 'y': ds.source_y_used, 'z': ds.source_z_used}
+        when = ''
         if field.ndim == 3:
             times = coordinate(ds, 'time')
             i = np.nanmax(np.abs(field).reshape(len(field), -1), 1).argmax() if a.time is None else np.abs(times - a.time).argmin()
-            field, meaning = field[i], f'{meaning}, t = {times[i]:.3f} s'
+            field, when = field[i], f'\nt = {times[i]:.3f} s'
         record = int(ds.record)
         attributes = {n: ds.getncattr(n) for n in figures.MAP_ATTRIBUTES if n in ds.ncattrs()}
     if np.isnan(field).all():
@@ -131,8 +134,9 @@ def map_(a):
     if down == 'z':
         ax.invert_yaxis()
     seen = '' if down == 'z' else '\n' + figures.lay_map(ax, attributes, a.y)
-    ax.set_title(f'shot record {record}: {meaning}{seen}', wrap=True)
+    ax.set_title(textwrap.fill(f'shot record {record}: {meaning}', 66) + when + seen, fontsize=10)
     ax.legend(loc='upper right', fontsize=8)
-    figure.colorbar(image, ax=ax, label=f'{figures.bracketed(figures.quantity(name, meaning), unit)}\n'
-                    f'{figures.clip_note(level, factor, unit, a.clip, 0)}', shrink=0.8, extend='both' if signed else 'max')
+    label = textwrap.fill(figures.bracketed(figures.quantity(name, meaning), unit), 50)
+    figure.colorbar(image, ax=ax, label=f'{label}\n{figures.clip_note(level, factor, unit, a.clip, 0)}', shrink=0.8,
+                    extend='both' if signed else 'max')
     put(figure, a)
