@@ -100,16 +100,16 @@ contains
     spent = 0
     call host_signals_end(STOPPED)
     do
+      spent = host_seconds() - start                            ! before the look: this process may stand still for long at any time
       text = LockText(path)
       alive = lock_alive(CString(text))
       gone = text == '' .or. alive == 0
-      spent = host_seconds() - start
       if (gone .or. spent > wait) exit
       if (alive < 0 .and. text /= first) exit                   ! the count moved, or somebody else has it now
       call host_nap(min(0.1_dp, 0.1_dp*wait))
     end do
     call host_signals_end(0)
-    if (spent > wait) gone = gone .or. alive < 0
+    if (spent > wait) gone = gone .or. (alive < 0 .and. text == first)
   end subroutine Watch
 
   !> Reads the lock at `path`. Where its owner is no process of this machine that takes until its count moves, two beats at
@@ -134,9 +134,9 @@ contains
     start = host_seconds()
     do while (alive < 0 .and. sight%silence < most_wait .and. .not. sight%lives)
       call host_nap(min(0.1_dp, 0.1_dp*most_wait))
+      sight%silence = host_seconds() - start
       text = LockText(path)
       sight%lives = text /= first
-      sight%silence = host_seconds() - start
     end do
     sight%there = text /= ''
     sight%lives = sight%lives .and. sight%there       ! it was given back meanwhile

@@ -13,7 +13,7 @@ from pathlib import Path
 import mini3d
 from badfs import BadFs
 from check import PATIENCE, claim, done, given_seed, skip
-from jobs import kick, line_with, slow_machine, wait_until
+from jobs import Gate, kick, line_with, slow_machine, wait_until
 from minisurvey import differences
 from shims import preload, shim
 
@@ -42,18 +42,20 @@ def events(word):
     return [line for line in JOURNAL.read_text().splitlines() if f" {word} " in line]
 
 
-def job(loop, log, **env):
-    return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.001"), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
-                            env=preload(os.environ, slow_machine(loop), bad.env, env))
+def job(loop, log, gate=None, **env):
+    return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.0003"), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
+                            env=preload(os.environ, slow_machine(loop), bad.env, gate.env if gate else {}, env))
 
 
 for turn, dones in enumerate((0, 1)):
     for path in Path(".").glob("out.nc*"):
         path.unlink()
-    first = job(3000, "first.err")
-    began = wait_until(lambda: JOURNAL.exists() and len(events("done")) >= dones and any(STATES.glob("*.state")), process=first)
-    time.sleep(random.uniform(0, 0.3))
+    # The first shot, with what is set up before it, has 157 loops, the next 47, the last ten or so those of its steps.
+    gate = Gate("first", loops=157 + 47*dones - random.randrange(2, 8))
+    first = job(5000, "first.err", gate)
+    began = wait_until(lambda: gate.reached() and len(events("done")) == dones and any(STATES.glob("*.state")), process=first)
     kick(first.pid, sig=signal.SIGSTOP)
+    gate.open()
     LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone()}", LOCK.read_text()))     # so that the other need not wait for its silence
     had = len(events("done"))
     other = job(0, "other.err")
@@ -76,13 +78,15 @@ for place, after, loop in ((".half", "1", 0), ("out.nc.journal", "0", 6000)):
     for path in Path(".").glob("out.nc*"):
         path.unlink()
     here = Path("here").resolve()
-    first = job(0, "first.err", LD_PRELOAD=shim("wait"), WAIT_AT=place, WAIT_AFTER=after, WAIT_HERE=str(here))
+    first = job(0, "first.err", None, LD_PRELOAD=shim("wait"), WAIT_AT=place, WAIT_AFTER=after, WAIT_HERE=str(here))
     began = wait_until(here.exists, process=first)
     LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone()}", LOCK.read_text()))
-    other = job(loop, "other.err")
+    gate = Gate("other", loops=120) if loop else None
+    other = job(loop, "other.err", gate)
     if loop:
-        began = began and wait_until(lambda: JOURNAL.exists() and events("deal"), process=other)
+        began = began and wait_until(gate.reached, process=other)
         kick(other.pid, sig=signal.SIGSTOP)        # lest it ends before the first one wakes
+        gate.open()
         time.sleep(6)                              # one that slept for no more than 5 s does not look at its lock
         began = began and other.poll() is None
     else:

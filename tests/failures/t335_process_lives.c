@@ -50,7 +50,7 @@ static char state_of(pid_t pid) {
 }
 
 static void wait_for(pid_t pid, char state) {
-    for (int i = 0; i < 5000 && state_of(pid) != state; i++)
+    for (int i = 0; i < 300000 && state_of(pid) != state; i++)
         usleep(1000);
 }
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from check import claim, done
-from jobs import RECOVERY, Job, closed, count, done_once, events, kick
+from jobs import RECOVERY, Job, closed, count, done_once, events, kick, slow_machine
 from minisurvey import differences, make, run, statuses
 from shims import shim
 
@@ -53,7 +53,9 @@ claim(alone.returncode == 0, f"one process: exit status {alone.returncode} {alon
 
 for what, words, least, most in (("all lend", {}, SHOTS - 4, SHOTS), ("workers have none", {"rank1": "alone", "rank2": "alone"}, 0, 0),
                                  ("rank 0 cannot open it", {"rank0": "blind"}, 0, 0), ("worker 2 has none", {"rank2": "alone"}, 1, SHOTS - 1)):
-    job = Job(*BIG, "overwrite=y", output="way.nc", ranks=3, env=held(**words), machine=QUICK)
+    job = Job(*BIG, "overwrite=y", output="way.nc", ranks=3, env=held(**words), gate=0.5)
+    for rank in (1, 2):                                            # so that each has a shot, however late it comes
+        job.until(lambda: job.gate.reached(rank))
     status = job.end()
     read, sent = ways("way.nc")
     claim(status == 0 and done_once("way.nc", SHOTS) and not differences("alone.nc", "way.nc") and least <= read <= most
@@ -77,7 +79,10 @@ def look():
     return False
 
 
-job = Job(*BIG, "overwrite=y", output="again.nc", ranks=3, machine=QUICK)
+job = Job(*BIG, "overwrite=y", output="again.nc", ranks=3, machine=slow_machine(2000), gate=SHOTS / 3)
+job.until(lambda: look() or (job.gate.reached(1) and job.gate.reached(2)))
+look()                                                             # if not before, then as they stand there
+job.gate.open()
 job.until(look)
 status = job.end()
 claim(status == 0 and ways("again.nc")[0] >= 2 * SHOTS - 4 and 1 <= max(seen[1][0], seen[2][0]) <= 16 and seen[0][0] == 0
@@ -87,9 +92,10 @@ claim(status == 0 and ways("again.nc")[0] >= 2 * SHOTS - 4 and 1 <= max(seen[1][
 # --- a worker is killed, its gather not yet written -----------------------------------------------------------------------
 
 survey()
-job = Job(*BIG, output="killed.nc", ranks=2, options=RECOVERY, env=held())
+job = Job(*BIG, output="killed.nc", ranks=2, options=RECOVERY, env=held(), gate=5)      # these have 25 loops: three are done
 job.until(lambda: count("killed.nc", "done") >= 3)
 HOLD.with_suffix(".0").write_text("put")
+job.gate.open()
 reached = job.until(HOLD.with_suffix(".0.here").exists)
 record = [r for e, r, _ in events("killed.nc") if e == "deal"][-1]      # the next one is not dealt before this is written
 mapped, pid = shared_by(job.pid(0))[1], job.pid(1)

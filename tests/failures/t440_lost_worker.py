@@ -4,10 +4,11 @@ import signal
 import time
 
 from check import claim, done
-from jobs import RECOVERY, Job, Pace, count, cpu, done_once, events, kick, line_with
+from jobs import RECOVERY, Job, Pace, count, cpu, done_once, events, kick, line_with, slow_machine
 from minisurvey import differences, run, statuses
 
 LEASE, SHORT, LONG = 1, 3, 6      # seconds: LONG keeps one worker busy for some leases
+CALM = "lease=100"                # where nobody is to be missed who stands still at a gate, or has no core for a while
 pace = Pace(lease=LEASE)
 
 
@@ -21,7 +22,7 @@ N, WHOLE = pace.survey(SHORT)
 
 # --- killed: the launcher lets the others live --------------------------------------------------------------------------
 
-job = Job(output="kill.nc", ranks=4, options=RECOVERY)
+job = Job(CALM, output="kill.nc", ranks=4, options=RECOVERY, gate=0.5)
 record = job.until_dealt(2)
 begin = time.time()
 kick(job.pid(2))
@@ -30,7 +31,7 @@ whole(job, status, f"worker 2 killed in shot {record}, {time.time() - begin:.1f}
 claim("is dead: process" in job.said(), "it is seen: " + line_with("is dead", job.said()))
 claim(any(e == "done" and r == record and w != 2 for e, r, w in events("kill.nc")), f"shot {record} comes from another worker")
 
-job = Job(output="two.nc", ranks=4, options=RECOVERY)
+job = Job(CALM, output="two.nc", ranks=4, options=RECOVERY, gate=0.5)
 for worker in (1, 3):
     job.until_dealt(worker)
     kick(job.pid(worker))
@@ -39,7 +40,7 @@ whole(job, status, "two of three workers killed")
 
 # --- all workers: nobody is left, and what is done is kept --------------------------------------------------------------
 
-job = Job(output="all.nc", ranks=3, options=RECOVERY)
+job = Job(CALM, output="all.nc", ranks=3, options=RECOVERY, gate=1.5)
 job.until(lambda: count("all.nc", "done") >= 2)
 for worker in (1, 2):
     kick(job.pid(worker))
@@ -53,7 +54,7 @@ claim(r.returncode == 0 and done_once("all.nc", N) and not differences(WHOLE, "a
 
 # --- the master is dead: the workers do not wait for ever ---------------------------------------------------------------
 
-job = Job(output="dead.nc", ranks=3, options=RECOVERY)
+job = Job(CALM, output="dead.nc", ranks=3, options=RECOVERY, gate=1.5)
 job.until(lambda: count("dead.nc", "done") >= 2)
 begin = time.time()
 kick(job.pid(0))
@@ -65,7 +66,7 @@ claim(r.returncode == 0 and done_once("dead.nc", N) and not differences(WHOLE, "
       f"run again: exit status {r.returncode}, the undisturbed file")
 
 # A launcher that does the same and does not say so: srun.
-job = Job(output="bare.nc", ranks=3, options=(*RECOVERY, "-x", "OMPI_MCA_orte_enable_recovery=0"))
+job = Job(CALM, output="bare.nc", ranks=3, options=(*RECOVERY, "-x", "OMPI_MCA_orte_enable_recovery=0"), gate=1.5)
 job.until(lambda: count("bare.nc", "done") >= 1)
 begin = time.time()
 kick(job.pid(0))
@@ -74,9 +75,10 @@ took = time.time() - begin
 claim(status is not None and "rank 0 is dead" in job.said() and took < 40,
       f"the same where nobody tells that the launcher lets ranks live: they end after {took:.1f} s, for a dead rank 0 ends nothing")
 
-job = Job(output="mute.nc", ranks=3, options=RECOVERY)
+job = Job(output="mute.nc", ranks=3, options=RECOVERY, gate=1.5)
 job.until(lambda: count("mute.nc", "done") >= 2)
 kick(job.pid(0), sig=signal.SIGSTOP)
+job.gate.open()
 gone = job.until(lambda: job.said().count("nothing was heard of rank 0") == 2)
 kick(job.pid(0))
 status = job.end()
@@ -89,10 +91,11 @@ N, WHOLE = pace.survey(LONG)
 
 # --- stands still for twice the lease, then goes on ---------------------------------------------------------------------
 
-job = Job(output="stop.nc", ranks=3)
+job = Job(output="stop.nc", ranks=3, gate=0.5, machine=slow_machine(rank1=4))     # worker 1 alone takes long for the others
 record = job.until_dealt(2)
 pid = job.pid(2)
 kick(pid, sig=signal.SIGSTOP)
+job.gate.open()
 missed = job.until(lambda: ("lost", record, 2) in events("stop.nc"))
 time.sleep(LEASE)
 claim(missed, "a worker that stands still is taken for lost: " + line_with("is taken for lost", job.said()))
@@ -103,10 +106,11 @@ claim("is back after" in job.said(), "and goes on: " + line_with("is back after"
 
 # --- has left, then is not heard of and comes back -----------------------------------------------------------------------
 
-job = Job(output="left.nc", ranks=3)
+job = Job(output="left.nc", ranks=3, gate=0.5)
 job.until_dealt(1)
 pid = job.pid(1)
 kick(pid, sig=signal.SIGUSR1)
+job.gate.open()
 job.until(lambda: "it finishes what it has and leaves" in job.said())
 record = max(r for e, r, w in events("left.nc") if e == "deal" and w == 1)
 job.until(lambda: any(e == "done" and r == record for e, r, _ in events("left.nc")))
@@ -119,14 +123,14 @@ whole(job, status, "worker 1, which had left, stood still for a while")
 
 # --- stands still for good: the others end without it -------------------------------------------------------------------
 
-job = Job(output="still.nc", ranks=3)
+job = Job(output="still.nc", ranks=3, gate=0.5)
 record = job.until_dealt(1)
 kick(job.pid(1), sig=signal.SIGSTOP)
 status = job.end()
 whole(job, status, f"worker 1 stands still in shot {record} for good")
 
 # This launcher ends nothing, and would wait for it.
-job = Job(output="alive.nc", ranks=3, options=RECOVERY)
+job = Job(output="alive.nc", ranks=3, options=RECOVERY, gate=0.5)
 record = job.until_dealt(1)
 pid = job.pid(1)
 kick(pid, sig=signal.SIGSTOP)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from check import PATIENCE, claim, done
-from jobs import count, done_once, kick, ranks_here, slow_machine, wait_until
+from jobs import Gate, count, done_once, kick, ranks_here, slow_machine, wait_until
 from minisurvey import PROGRAM, differences, make, run, statuses
 from shims import preload
 
@@ -20,8 +20,8 @@ ENV = preload(os.environ, slow_machine())
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
-def until_done(*words, seconds=PATIENCE, **more):
-    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, env=ENV, **more)
+def until_done(*words, env=None):
+    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=PATIENCE, env={**ENV, **(env or {})})
 
 
 def said(r):
@@ -36,17 +36,19 @@ def script(name, text):
 
 # --- a launcher that ends everything where a rank is killed -------------------------------------------------------------
 
-def killer(output, times):
-    """Kills a worker each time another two shots are done."""
+def killer(output, times, gate):
+    """Kills a worker each time another two shots are done, which stands still then."""
     for n in range(times):
         wait_until(lambda: count(output, "done") >= 2 * n + 1)
         wait_until(lambda: ranks_here(output).get(1) is not None)
         kick(ranks_here(output).get(1))
+    gate.open()
 
 
-thread = threading.Thread(target=killer, args=("killed.nc", 2), daemon=True)
+gate = Gate("killed", 1.5)
+thread = threading.Thread(target=killer, args=("killed.nc", 2, gate), daemon=True)
 thread.start()
-r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=job.par", "output=killed.nc")
+r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=job.par", "output=killed.nc", env=gate.env)
 thread.join(timeout=PATIENCE)
 claim(r.returncode == 0 and statuses("killed.nc") == [1] * N and done_once("killed.nc", N) and not differences("whole.nc", "killed.nc"),
       f"a worker killed in two launches: exit status {r.returncode}, each shot once, the undisturbed file"
@@ -69,9 +71,12 @@ claim(r.returncode == 1 and "cannot launch" in r.stderr, "a launcher that is not
 # --- a few at a time: launches that are used up, and a signal -----------------------------------------------------------
 
 Path("long.par").write_text(Path("job.par").read_text().replace("out.nc", '"with blank.nc"'))
-p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True, env=ENV)
-wait_until(lambda: count("with blank.nc", "done") >= 1)
+gate = Gate("long", 1.5)
+p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True, env={**ENV, **gate.env})
+wait_until(lambda: count("with blank.nc", "done") >= 1, process=p)
 p.send_signal(signal.SIGTERM)
+wait_until(lambda: "no more shots are dealt" in Path("with blank.nc.log").read_text(), process=p)
+gate.open()
 err = p.communicate(timeout=PATIENCE)[1]
 n = count("with blank.nc", "done")
 claim(p.returncode == 3 and 1 <= n < N and "signal 10" in err and "stopped as asked" in err,

@@ -24,7 +24,7 @@ N, WHOLE = pace.survey(SHORT)
 
 # --- a signal to one worker: it finishes its shot and leaves, the others go on ------------------------------------------
 
-job = Job(output="one.nc", ranks=3)
+job = Job(output="one.nc", ranks=3, gate=0.5)
 record = job.until_dealt(2)
 kick(job.pid(2), sig=signal.SIGTERM)
 status = job.end()
@@ -39,7 +39,7 @@ claim(len(mine) <= 2 and set(mine) <= {r for e, r, _ in events("one.nc") if e ==
 
 for sig in (signal.SIGTERM, signal.SIGUSR1):
     name = f"all{sig}.nc"
-    job = Job(output=name, ranks=3)
+    job = Job(output=name, ranks=3, gate=1.5)
     job.until(lambda: count(name, "done") >= 1)
     for rank in (1, 2, 0):
         kick(job.pid(rank), sig=sig)
@@ -71,9 +71,8 @@ for ranks, how in ((3, "signal"), (1, "signal"), (3, "stop file")):
 os.mkdir("one")
 write_keymap(1, folder="one")
 ONE = (*FOR_EVER, "grace=0", "keymap=one/line.keymap")
-job = Job(*ONE, output="one_b.nc", ranks=1)
-job.until_dealt(1)
-time.sleep(1)
+job = Job(*ONE, output="one_b.nc", ranks=1, gate=0.5)
+job.until(job.gate.reached)
 kick(job.process.pid, sig=signal.SIGTERM)
 job.end()
 Path("one_b.nc.states/shot101.a.state").rename("one_b.nc.states/shot101.b.state")
@@ -86,6 +85,7 @@ claim(on and status == 3, f"a shot goes on from its only state, the second: exit
 job = Job(*FOR_EVER, "grace=1000", output="press.nc", ranks=3)
 job.until(lambda: count("press.nc", "deal") == 2)
 kick(job.pid(0), sig=signal.SIGUSR1)
+job.until(lambda: "no more shots are dealt" in job.said())
 time.sleep(3)
 running = job.process.poll() is None
 kick(job.pid(0), sig=signal.SIGTERM)
@@ -112,13 +112,13 @@ for name, signals, words, env, truth, cut in (
         ("asked", [signal.SIGUSR1], ["grace=1000"], SLURM, "have 1000 s to finish\n", False),
         ("ends", [signal.SIGUSR1], ["grace=1000", "deadline=6"], {}, "s to finish, for then the job ends", True)):
     name += ".nc"
-    job = Job(*FOR_EVER, *words, output=name, ranks=1, env=env)
-    job.until_dealt(1)
-    time.sleep(0.5)
-    for sig in signals:
+    job = Job(*FOR_EVER, *words, output=name, ranks=1, env=env, gate=0.5)
+    job.until(job.gate.reached)                   # it has begun its steps: there is a state to keep
+    job.gate.open()
+    for n, sig in enumerate(signals, 1):
         kick(job.process.pid, sig=sig)
-        time.sleep(0.2)
-    told = job.until(lambda: truth in job.said(), 20)
+        job.until(lambda: job.said().count("in flight have") >= n)
+    told = job.until(lambda: truth in job.said())
     if not cut:
         kick(job.process.pid)
     status = job.end()
@@ -134,7 +134,7 @@ claim("have 0 s to finish, for mpirun ends the job" in job.said(), "SIGTERM to m
 # --- no shot that would outlast the allocation --------------------------------------------------------------------------
 
 N, WHOLE = pace.survey(LONG)
-job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 2)})
+job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 2)}, machine=slow_machine(loop=60000))
 status = job.end()
 n = count("slurm.nc", "done")
 claim(status == 3 and n < N and closed("slurm.nc") and count("slurm.nc", "lost") == 0,

@@ -53,7 +53,7 @@ SHIMMED = {"LD_PRELOAD": os.path.abspath("shim.so")}
 
 # --- poison: the second of six shots ------------------------------------------------------------------------------------
 
-make(aperture=60, dx=2.5, dz=2.5, lease=1)
+make(aperture=60, dx=2.5, dz=2.5)
 open("line.keymap", "w").write("""spread short streamer first=20 interval=20 channels=4 depth=20
 spread long  fixed x0=10 interval=20 channels=59 depth=20
 shot 1 600 10 short
@@ -87,8 +87,8 @@ claim(done_or_not[:1] + done_or_not[2:] == [1] * 5 and (r.returncode, done_or_no
 
 # --- a bad node: two of its three workers are killed --------------------------------------------------------------------
 
-N = Pace(lease=1).shots(5, least=24)
-job = Job("quarantine=2", output="node.nc", ranks=6, options=RECOVERY, env={**SHIMMED, "BAD_FROM": "3"})
+N = Pace().shots(5, least=24)
+job = Job("quarantine=2", output="node.nc", ranks=6, options=RECOVERY, env={**SHIMMED, "BAD_FROM": "3"}, gate=0.5)
 for worker in (3, 4):
     job.until_dealt(worker)
     kick(job.pid(worker))

@@ -48,9 +48,10 @@ def survey(seconds):
 # --- a worker that stands still for a while is not lost ---------------------------------------------------------------------
 
 N, _ = survey(LONG)
-job = Job(output="pause.nc", ranks=3)
+job = Job(output="pause.nc", ranks=3, gate=0.5)
 record = job.until_dealt(1)
 kick(job.pid(1), sig=signal.SIGSTOP)
+job.gate.open()
 time.sleep(5)
 kick(job.pid(1), sig=signal.SIGCONT)
 status = job.end()
@@ -85,7 +86,7 @@ claim(took < undisturbed + NEAR, f"{took:.1f} s, {undisturbed:.1f} s undisturbed
 
 # --- all workers are killed ----------------------------------------------------------------------------------------------
 
-job = Job(output="all.nc", ranks=3, options=RECOVERY)
+job = Job(output="all.nc", ranks=3, options=RECOVERY, gate=1.5)
 job.until(lambda: count("all.nc", "done") >= 2)
 for worker in (1, 2):
     kick(job.pid(worker))
@@ -96,7 +97,7 @@ claim(status is not None and not silences(job.said()) and "run the same command 
 
 # --- one that stands still is not dead; nobody waits for it once others have done its shots --------------------------------
 
-job = Job(output="still.nc", ranks=3)
+job = Job(output="still.nc", ranks=3, gate=0.5)
 record = job.until_dealt(1)
 pid = job.pid(1)
 kick(pid, sig=signal.SIGSTOP)
@@ -132,12 +133,12 @@ ssize_t readlink(const char *path, char *to, size_t n) {
 subprocess.run(["gcc", "-shared", "-fPIC", "-o", "machines.so", "machines.c", "-ldl"], check=True)
 
 
-def spread(machines, output):
-    return Job(output=output, ranks=len(machines), options=RECOVERY,
+def spread(machines, output, gate):
+    return Job(output=output, ranks=len(machines), options=RECOVERY, gate=gate,
                env={"LD_PRELOAD": os.path.abspath("machines.so"), "MACHINES": machines})
 
 
-job = spread("AABBB", "told.nc")
+job = spread("AABBB", "told.nc", 0.5)
 record = job.until_dealt(2)
 kick(job.pid(2))
 status = job.end()
@@ -145,7 +146,7 @@ whole(job, status, f"worker 2, on another machine, killed in shot {record}")
 claim("worker 2 on" in job.said() and "is dead: process" in job.said() and not silences(job.said()),
       "another rank there told rank 0: " + line_with("is dead", job.said()))
 
-job = spread("AABBB", "chief.nc")
+job = spread("AABBB", "chief.nc", 1.5)
 job.until(lambda: count("chief.nc", "done") >= 2)
 kick(job.pid(0))
 status = job.end(100)
@@ -156,10 +157,11 @@ claim(status is not None and "rank 0 is dead" in job.said() and "nothing was hea
 fastest = min(float(w[6]) for w in (line.split() for line in Path("told.nc.journal").read_text().splitlines()) if w[1] == "done")
 many = min(500, max(3 * N, int(90 / fastest)))
 write_keymap(many, dx=400.0 / many)
-job = spread("ABC", "alone.nc")
+job = spread("ABC", "alone.nc", 1.5)
 record = job.until_dealt(2)
-job.until(lambda: ("done", record, 2) in events("alone.nc"))
+job.until(lambda: ("done", record, 2) in events("alone.nc") and job.gate.reached(2))
 kick(job.pid(2))
+job.gate.open()
 job.until(lambda: silences(job.said()), 200)
 left = many - count("alone.nc", "done")
 Path("alone.nc.stop").touch()

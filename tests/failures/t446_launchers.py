@@ -9,8 +9,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from check import claim, done
-from jobs import count, kick, slow_machine, wait_until
+from check import PATIENCE, claim, done
+from jobs import Gate, count, kick, slow_machine, wait_until
 from minisurvey import PROGRAM, SLOW, differences, make, run
 from shims import preload
 
@@ -20,8 +20,8 @@ claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 ENV = preload(os.environ, slow_machine())
 
 
-def until_done(*words, seconds=200):
-    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, env=ENV)
+def until_done(*words):
+    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=PATIENCE, env=ENV)
 
 
 def said(r):
@@ -79,7 +79,7 @@ def deaf(how):
         Path(output + ".stop").touch()
     wait_until(lambda: count(output, "stop") >= 1)
     at = time.monotonic()
-    err = p.communicate(timeout=150)[1]
+    err = p.communicate(timeout=PATIENCE)[1]
     return name, output, time.monotonic() - at, p.returncode, err
 
 
@@ -88,10 +88,12 @@ def taken(name, **more):
     return until_done("--output", "taken.nc", "--fruitless", "2", *launcher("taken_" + name, "taken.nc", **more))
 
 
+gate = Gate("taken", 1.5)
 other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         env=ENV)
+                         env={**ENV, **gate.env})
 wait_until(lambda: count("taken.nc", "done") >= 1)
 kick(other.pid, sig=signal.SIGSTOP)
+gate.open()
 WAYS = ("signal", "stop file", "deadline")
 with ThreadPoolExecutor(len(WAYS) + 1) as pool:         # each waits some 14 s for its launcher
     hangs = pool.submit(taken, "hangs", after=FOREVER)
@@ -163,7 +165,7 @@ for name, more in (("plain", {"status": "code"}), ("masked", {"status": "137"}),
           f"{launches('taken_' + name)} launch(es): {err[:200]}")
     claim(name == "silent" or f"process {other.pid}" in err, f"{name}: and told who has it")
 os.kill(other.pid, signal.SIGCONT)
-claim(other.wait(timeout=120) == 0 and not differences("whole.nc", "taken.nc"), "the other one ends undisturbed")
+claim(other.wait(timeout=PATIENCE) == 0 and not differences("whole.nc", "taken.nc"), "the other one ends undisturbed")
 Path("over.nc.journal").unlink(missing_ok=True)
 r = until_done("--output", "over.nc", *fake("over.nc", [1], "", "error: another run has taken 'over.nc' over, as this one", 3))
 claim(r.returncode == 1 and "another run has 'over.nc'" in r.stderr and "again in" not in r.stderr,

@@ -12,17 +12,21 @@ from pathlib import Path
 
 from badfs import BadFs
 from check import PATIENCE, claim, done, skip
-from jobs import kick
+from jobs import Gate, kick, slow_machine
 from minisurvey import command, differences, make, run
+from shims import preload
 
 SHOTS = 6
-make(shots=SHOTS, tmax=1.0)
+make(shots=SHOTS)
 run("par=job.par", "output=whole.nc")
 LOCK = Path("out.nc.lock")
 
 
-def start(*words, ranks=1, log="job.err"):
-    return subprocess.Popen(command("par=job.par", *words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=open(log, "w"))
+def start(*words, ranks=1, env=None):
+    """A job that stands still in its second shots until the gate is opened."""
+    gate = Gate("job", 1.5)
+    return gate, subprocess.Popen(command("par=job.par", *words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=open("job.err", "w"),
+                                  env=preload(os.environ, slow_machine(2000), env or {}, gate.env))
 
 
 def until(condition, seconds=PATIENCE):
@@ -50,10 +54,11 @@ def files():
 # --- a second job -----------------------------------------------------------------------------------------------------
 
 for ranks in (1, 3):
-    p = start("output=out.nc", "progress=86400", ranks=ranks)
+    gate, p = start("output=out.nc", "progress=86400", ranks=ranks)
     until(lambda: dones() >= 1)
     pid = master()
     kick(pid, sig=signal.SIGSTOP)                  # so that it is still there in a while, and its files stand still
+    gate.open()
     before = files()
     r = run("par=job.par", "output=out.nc", ranks=ranks)
     claim(r.returncode == 1 and "in use by another run" in r.stderr and f"process {pid}" in r.stderr,
@@ -105,11 +110,11 @@ claim(sorted(p.name for p in Path(".").iterdir()) == EXISTING, "nothing is left 
 bad = BadFs() if "debug" not in os.environ["B"] else None
 for word in ("noflock", "nolink") if bad else ():
     bad.say(word)
-    os.environ.update(bad.env)
-    p = start("output=out.nc", "progress=86400")
+    gate, p = start("output=out.nc", "progress=86400", env=bad.env)
     until(lambda: dones() >= 1)
     kick(p.pid, sig=signal.SIGSTOP)
-    r = run("par=job.par", "output=out.nc")
+    gate.open()
+    r = run("par=job.par", "output=out.nc", env=bad.env)
     told = r.returncode == 1 and "in use by another run" in r.stderr
     os.kill(p.pid, signal.SIGCONT)
     status = p.wait(timeout=PATIENCE)
@@ -118,15 +123,14 @@ for word in ("noflock", "nolink") if bad else ():
     for name in files():
         os.remove(name)
     bad.say("")
-    for name in bad.env:
-        del os.environ[name]
 
 # --- a lock left behind -------------------------------------------------------------------------------------------------
 
-p = start("output=out.nc")
+gate, p = start("output=out.nc")
 until(lambda: dones() >= 1)
 p.kill()
 p.wait()
+gate.open()
 claim(LOCK.exists(), "kill -9 leaves the lock")
 begin = time.monotonic()
 r = run("par=job.par", "output=out.nc")
@@ -137,9 +141,10 @@ for name in files():
 
 # --- an owner that slept ------------------------------------------------------------------------------------------------
 
-p = start("output=out.nc")
+gate, p = start("output=out.nc")
 until(lambda: dones() >= 1)
 kick(p.pid, sig=signal.SIGSTOP)
+gate.open()
 text = LOCK.read_text()
 LOCK.write_text(re.sub(r"token=\w+", "token=" + 16 * "f", text))     # as if another machine had taken it over meanwhile
 size = os.path.getsize("out.nc.journal")

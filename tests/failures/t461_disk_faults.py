@@ -19,16 +19,21 @@ if "debug" in os.environ["B"]:
 SHOTS = 6
 SEED = given_seed()
 print(f"SEED={SEED}")
-make(shots=SHOTS, tmax=1.0)
+make(shots=SHOTS)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 bad = BadFs()
 
 
 class Watched(Job):
-    """A run on the bad file system whose log is read while it runs."""
+    """A run on the bad file system whose log is read while it runs. Its workers stand still in their second shots until the disk has its
+    fault."""
 
     def __init__(self, output, *words, ranks=1):
-        super().__init__(*words, output=output, ranks=ranks, env=bad.env)
+        super().__init__(*words, output=output, ranks=ranks, env=bad.env, gate=1.5)
+
+    def suffers(self, word):
+        bad.say(word)
+        self.gate.open()
 
     def tells(self, words):
         return words in self.said()
@@ -53,7 +58,7 @@ for ranks in (1, 3):
                          ("gone", "")):
         job = Watched(f"{word}{ranks}.nc", ranks=ranks)
         job.until(lambda: job.dones() >= 1)
-        bad.say(word)
+        job.suffers(word)
         paused = job.until(lambda: job.tells("dealing pauses"))
         time.sleep(1.0)                          # attempts that fail in between
         alive, before = job.process.poll() is None, job.dones()
@@ -71,7 +76,7 @@ for ranks in (1, 3):
 job = Watched("between.nc", ranks=3)
 bad.say("slowsync 100")                          # the next gathers wait for each other before they are committed
 job.until(lambda: job.dones() >= 1)
-bad.say("nodeal 100")
+job.suffers("nodeal 100")
 paused = job.until(lambda: job.tells("dealing pauses"))
 bad.say("")
 status = job.end()
@@ -95,7 +100,7 @@ for name, words in (("at once", ["disk_wait=0"]), ("after disk_wait", ["disk_wai
     job = Watched("end.nc", *words)
     n = job.dones()
     job.until(lambda: job.dones() >= n + 1)
-    bad.say("full")
+    job.suffers("full")
     status = job.end()
     claim(status == 3 and job.tells("run again to resume"), f"{name}: exit status {status}, must be 3: {job.line('run again')}")
     bad.say("")
@@ -110,7 +115,7 @@ job = Watched("kept.nc", "disk_wait=1", ranks=3)
 job.until_dealt(2)
 kick(job.pid(2), sig=signal.SIGSTOP)
 job.until(lambda: job.dones() >= 1)
-bad.say("full")
+job.suffers("full")
 job.until(lambda: job.tells("run again to resume"))
 bad.say("")
 flying = [r for e, r, w in events("kept.nc") if e == "deal" and w == 2 and r not in job.records("done")]
@@ -129,7 +134,7 @@ for ranks in (1, 3):
     for grace, word in ((2, "over"), (60, "back")):
         job = Watched(f"{word}{ranks}.nc", f"grace={grace}", ranks=ranks)
         job.until(lambda: job.dones() >= 1)
-        bad.say("full")
+        job.suffers("full")
         job.until(lambda: job.tells("dealing pauses"))
         os.kill(job.master(), signal.SIGTERM)
         job.until(lambda: job.tells("no more shots are dealt"))
@@ -157,6 +162,7 @@ for ranks in (1, 3):
 job = Watched("moved.nc")
 job.until(lambda: job.dones() >= 1)
 os.rename("moved.nc", "elsewhere")
+job.gate.open()
 paused = job.until(lambda: job.tells("dealing pauses"))
 os.rename("elsewhere", "moved.nc")
 status = job.end()
@@ -208,7 +214,7 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", "small"], c
     skip("a small file system of its own: mounting is not allowed here")
     done()
 try:
-    make(shots=SHOTS, tmax=1.0)
+    make(shots=SHOTS)
     job = Watched("small/out.nc", ranks=3)
     job.until(lambda: job.dones() >= 1)
     with open("small/filler", "wb", buffering=0) as f:

@@ -167,7 +167,7 @@ for rank in (0, 2):
 
 # --- stopped as the job ends ----------------------------------------------------------------------------------------------------
 
-job = Job(output="parts.nc", ranks=4, options=RECOVERY)
+job = Job(output="parts.nc", ranks=4, options=RECOVERY, gate=0.5)
 job.until_dealt(2)
 kick(job.pid(2), sig=signal.SIGSTOP)
 kick(job.pid(0))

@@ -9,13 +9,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import mini3d
 from check import claim, done, given_seed, skip
-from jobs import kick
+from jobs import Gate, kick, slow_machine, wait_until
 from minisurvey import SLOW, command, differences, make, run
+from shims import preload
 
 SEED = given_seed()
 chance = random.Random(SEED)
@@ -315,13 +315,13 @@ claim(r.returncode == 0 and left == sorted(MINE), f"what the user keeps in the f
 
 fresh()
 make(shots=1)
-LONG = ("checkpoint=0.0002", "tmax=60", "fpeak=10")              # a state every 12 ms of half a second and more
-p = subprocess.Popen(command("par=job.par", "output=o", *LONG), stdout=subprocess.DEVNULL,
-                     stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-end = time.time() + 60 * SLOW
-while time.time() < end and len(list(Path(".").glob("o.states/*.state"))) < 2 and p.poll() is None:
-    time.sleep(0.02)
+LONG = ("checkpoint=0.0002", "tmax=60", "fpeak=10")              # a state every 12 ms
+gate = Gate("o", 6)                                              # it stands still after a hundred loops of more, each of which takes 5 ms
+p = subprocess.Popen(command("par=job.par", "output=o", *LONG), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                     env=preload(os.environ, slow_machine(5000), gate.env))
+wait_until(gate.reached, process=p)
 kick(p.pid, sig=signal.SIGSTOP)
+gate.open()
 before = listing("o.states")
 r = run("par=job.par", "output=o", *LONG, "overwrite=y")
 claim(len(before) >= 2 and r.returncode == 1 and "in use" in r.stderr and listing("o.states") == before,

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 from check import PATIENCE, claim, done
+from jobs import Gate, slow_machine
 from minisurvey import command, differences, make, run
+from shims import preload
 
 make(shots=3)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
@@ -34,13 +36,16 @@ os.close(writer)
 claim(r.returncode == 0 and differences("whole.nc", "alone.nc") == [] and "3 shots in" in Path("alone.nc.log").read_text(),
       f"the reader of the log is gone: exit status {r.returncode}, the same gathers, the log whole")
 
-shell = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', *command("par=job.par", "output=closed.nc", "tmax=0.8")])
+gate = Gate("closed", 1.5)                     # it stands still in its second shot until it was looked at
+shell = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', *command("par=job.par", "output=closed.nc")],
+                         env=preload(os.environ, slow_machine(2000), gate.env))
 numbers = {}
 while shell.poll() is None and "/dev/null" not in numbers.values():
     try:
         numbers = {n: os.readlink(f"/proc/{shell.pid}/fd/{n}") for n in "012" if Path("closed.nc.log").exists()}
     except OSError:
         pass
+gate.open()
 status = shell.wait(timeout=PATIENCE)
 claim(status == 0 and set(numbers.values()) == {"/dev/null"},
       f"standard files closed: exit status {status}, they are {sorted(set(numbers.values()))}, must be /dev/null alone")

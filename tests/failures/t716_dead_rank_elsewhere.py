@@ -4,7 +4,6 @@ run-until-done, not that of the rank that speaks for the group."""
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jobs
@@ -34,9 +33,9 @@ r = mini3d.run("par=job.par", "output=whole.nc")
 claim(r.returncode == 0, f"undisturbed run: exit status {r.returncode}")
 for victim in (1, 2):                             # the one that speaks for the group, and the other
     out = f"lost{victim}.nc"
-    job = Job("group=2", "lease=5", "quarantine=1", output=out, ranks=5, options=RECOVERY, env=ELSEWHERE, machine=slow_machine(3000))
+    job = Job("group=2", "quarantine=1", output=out, ranks=5, options=RECOVERY, env=ELSEWHERE, machine=slow_machine(500), gate=6)
     dealt = job.until_dealt(1)
-    time.sleep(0.3)
+    job.until(lambda: job.gate.reached(1) or job.gate.reached(2))
     kick(job.pid(victim))
     status = job.end()
     said = job.said()

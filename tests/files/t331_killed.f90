@@ -24,22 +24,18 @@ program t331_killed
 
 contains
 
-  !> Kills the writer some milliseconds after so and so many further lines of its journal, checks what it left, lets it finish.
+  !> Kills the writer of a survey again and again, then lets it finish.
   subroutine Killer()
     character(4096) :: self
-    integer :: i, status, kills, lost, before, after
+    integer :: status, kills, lost, after, survey
     call get_command_argument(0, self)
-    kills = 0
     lost = 0
-    after = 0
-    do i = 1, 14
-      before = after
-      call execute_command_line('lines() { wc -l 2>/dev/null <'//ledger//' || echo 0; }; n=$(lines); '// &
-        "'"//trim(self)//"' write & p=$!; while [ -e /proc/$p/exe ] && [ $(lines) -lt $((n + "//Str(modulo(i*5, 14))//' + 1)) ]; do :; done; '// &
-        'sleep 0.00'//Str(modulo(i, 7))//'; kill -KILL $p; wait $p', exitstat=status)
-      if (status == 137) kills = kills + 1
-      call Survivors(after, lost)
-      if (after < before) lost = lost + 1
+    do survey = 1, 6                     ! another one where the machine was too busy to kill the writer in time
+      call execute_command_line('rm -f '//output//' '//ledger)
+      kills = 0
+      after = 0
+      call Starts14(trim(self), kills, after, lost)
+      if (kills >= 3 .or. lost > 0) exit
     end do
     call Claim(lost == 0, Str(after)//' of '//Str(nshots)//' shots done after 14 starts, '//Str(kills)// &
       ' of them killed; shots lost: '//Str(lost)//', must be 0')
@@ -50,6 +46,22 @@ contains
       Str(status))
     call Once()
   end subroutine Killer
+
+  !> Kills it some milliseconds after so and so many further lines of its journal, and checks what it left.
+  subroutine Starts14(self, kills, after, lost)
+    character(*), intent(in) :: self
+    integer, intent(inout) :: kills, after, lost
+    integer :: i, before, status
+    do i = 1, 14
+      before = after
+      call execute_command_line('lines() { wc -l 2>/dev/null <'//ledger//' || echo 0; }; n=$(lines); '// &
+        "'"//self//"' write & p=$!; while [ -e /proc/$p/exe ] && [ $(lines) -lt $((n + "//Str(modulo(i*5, 14))//' + 1)) ]; do :; done; '// &
+        'sleep 0.00'//Str(modulo(i, 7))//'; kill -KILL $p; wait $p', exitstat=status)
+      if (status == 137) kills = kills + 1
+      call Survivors(after, lost)
+      if (after < before) lost = lost + 1
+    end do
+  end subroutine Starts14
 
   !> Counts the shots done by the journal, and those among them that the file does not hold.
   subroutine Survivors(n, lost)

@@ -16,9 +16,12 @@ program t332_lock
   call get_command_argument(0, self)
   if (command_argument_count() == 1) then
     call Racer()
+  else if (command_argument_count() == 2) then
+    call Look()
   else
     call Simple()
     call Elsewhere()
+    call StoodStill()
     call Dead()
     call TakenAway()
     call Unwritable()
@@ -113,6 +116,46 @@ contains
     call Claim(FileExists(path), 'what the first one releases is not the lock of the second')
     call LockRelease(two)
   end subroutine Elsewhere
+
+  !> Who looks for an owner elsewhere and stands still meanwhile, stopped or for want of a core, longer than it would look, takes nothing
+  !> over if the count has moved by then.
+  subroutine StoodStill()
+    type(lock_t) :: one
+    character(:), allocatable :: old, said
+    integer :: status, patience
+    patience = 1
+    do                                                     ! longer where it was through before it could be stopped
+      call LockTake(one, path, what, error, 1.0e6_dp)      ! counts once in a fortnight
+      call Move(old)
+      call execute_command_line("'"//trim(self)//"' look "//Str(patience)//' > looked 2>&1 & p=$!; '// &
+        'while [ -e /proc/$p/exe ] && ! grep -q "is locked from elsewhere" looked; do sleep 0.01; done; kill -STOP $p; '// &
+        'sed "s/beat=0/beat=1/" '//path//' > moved; sleep 0.2; grep -q taken looked && { kill -KILL $p; exit 3; }; cat moved > '//path//'; '// &
+        'sleep '//Str(patience + 1)//'; kill -CONT $p; wait $p', exitstat=status)
+      call LockRelease(one)
+      if (status /= 3 .or. patience > 50) exit
+      patience = 4*patience
+      call execute_command_line('rm -f '//path)
+    end do
+    call FileText('looked', said, error)
+    call Claim(status == 0 .and. index(said, 'refused') > 0, 'one that stood still for longer than the '//Str(patience)// &
+               ' s of its look leaves the lock of an owner elsewhere whose count moved: '//said(index(said, new_line('a')) + 1:))
+    call execute_command_line('rm -f '//path)
+  end subroutine StoodStill
+
+  !> 'look N': tries to take the lock, looking for N seconds whether an owner elsewhere lives, and says what came of it.
+  subroutine Look()
+    type(lock_t) :: lock
+    character(8) :: word
+    integer :: patience
+    call get_command_argument(2, word)
+    read (word, *) patience
+    call LockTake(lock, path, what, error, every, real(patience, dp))
+    if (allocated(error)) then
+      print '(a)', 'refused: '//error%message
+    else
+      print '(a)', 'taken'
+    end if
+  end subroutine Look
 
   !> A process of this machine that is dead, and one whose number somebody else has by now; a text that says nothing.
   subroutine Dead()

@@ -121,16 +121,30 @@ with xr.open_dataset("one.nc.snap11.nc") as ds:
 
 make(shots=1, tmax=2, snapshot=0.1, snapshot_fields="vz,p", pgv="y", checkpoint=0, variant="fortran")    # slow enough to be killed
 told(run("par=job.par", "output=whole.nc"), 0, "undisturbed")
+
+
+def stamps():
+    """States and their times; none where the job has just removed them."""
+    try:
+        return {q: q.stat().st_mtime_ns for q in Path(".").glob("cut.nc.states/*.state")}
+    except FileNotFoundError:
+        return {}
+
+
 kills = 0
 for attempt in range(6):
+    before = stamps()
     p = subprocess.Popen(command("par=job.par", "output=cut.nc", "checkpoint=0.002"), stdin=subprocess.DEVNULL,
                          stderr=open("cut.said", "a"), start_new_session=True)
-    before = {q: q.stat().st_mtime_ns for q in Path(".").glob("cut.nc.states/*.state")}
-    while p.poll() is None and {q: q.stat().st_mtime_ns for q in Path(".").glob("cut.nc.states/*.state")} == before:
+    while p.poll() is None and stamps() == before:
         time.sleep(0.005)
     time.sleep(0.1)
     if p.poll() is not None:
-        break
+        if kills:
+            break
+        for path in Path(".").glob("cut.nc*"):     # it was done before it could be killed: from the start again
+            path.unlink()
+        continue
     p.send_signal(signal.SIGKILL)
     p.wait()
     kills += 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from check import PATIENCE, claim, done
-from jobs import cpu, events, kick, ranks_here, slow_machine, wait_until
+from jobs import Gate, cpu, events, kick, ranks_here, slow_machine, wait_until
 from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap
 from shims import preload
 
@@ -20,17 +20,26 @@ def start(*words, ranks, env=None):
                             env=preload(os.environ, env or {}))
 
 
+def all_begin(output, words, slowness):
+    """A survey on three workers, each of which has a shot before one is done; exit status and log."""
+    gate = Gate("begin", 0.5)
+    p = start("par=job.par", f"output={output}", *words, ranks=4, env={**slow_machine(rank3=slowness), **gate.env})
+    wait_until(lambda: {w for e, _, w in events(output) if e == "deal"} == {1, 2, 3}, process=p)
+    gate.open()
+    said = p.communicate(timeout=PATIENCE)[1]
+    return p.returncode, said
+
+
 # --- a worker sixty times slower than two others -----------------------------------------------------------------------------
 
 N, LAME = 16, 3
 make(shots=N)
-p = start("par=job.par", "output=slow.nc", ranks=4, env=slow_machine(rank3=60))
-said = p.communicate(timeout=PATIENCE)[1]
+status, said = all_begin("slow.nc", (), 60)
 log = Path("slow.nc.log").read_text()
 seen = events("slow.nc")
 dealt = [w for e, _, w in seen if e == "deal"]
-claim(p.returncode == 0 and statuses("slow.nc") == [1] * N, f"exit status {p.returncode}, all {N} shots done" + (
-    "" if p.returncode == 0 else said[-600:]))
+claim(status == 0 and statuses("slow.nc") == [1] * N, f"exit status {status}, all {N} shots done" + (
+    "" if status == 0 else said[-600:]))
 answers = [r for e, r, _ in seen if e == "done"]
 claim(sorted(answers) == sorted(set(answers)) and len(answers) == N, f"{len(answers)} answers written for {N} shots, each once")
 last = max((i for i, w in enumerate(dealt) if w == LAME), default=-1)
@@ -51,15 +60,20 @@ claim(r.returncode == 0 and differences("slow.nc", "one.nc") == [], "the traces 
 
 N = 24
 write_keymap(N, dx=20)
-p = start("par=job.par", "output=part.nc", ranks=4, env=slow_machine(rank3=4))
-said = p.communicate(timeout=PATIENCE)[1]
-seen = events("part.nc")
+for attempt in range(1, 7):                      # on a busy machine the others may be slow too: the next try may show it
+    status, said = all_begin(f"part{attempt}.nc", (), 4)
+    seen = events(f"part{attempt}.nc")
+    done_lines = [line.split() for line in Path(f"part{attempt}.nc.journal").read_text().splitlines() if line.split()[1] == "done"]
+    pace = {lame: [float(w[6]) for w in done_lines if (int(w[4]) == LAME) == lame] for lame in (True, False)}
+    if status != 0 or (pace[True] and np.mean(pace[True]) > 3 * np.mean(pace[False])):
+        break
 dealt = [w for e, _, w in seen if e == "deal"]
 last = max((i for i, w in enumerate(dealt) if w == LAME), default=-1)
-claim(p.returncode == 0 and statuses("part.nc") == [1] * N, f"exit status {p.returncode}, all {N} shots done" + (
-    "" if p.returncode == 0 else said[-600:]))
+claim(status == 0 and statuses(f"part{attempt}.nc") == [1] * N, f"exit status {status}, all {N} shots done" + (
+    "" if status == 0 else said[-600:]))
 claim(("done", LAME) in [(e, w) for e, _, w in seen] and last < len(dealt) - 3, f"a worker four times slower got deal(s) "
-      f"{[i + 1 for i, w in enumerate(dealt) if w == LAME]} of {len(dealt)}, did one or more, and got none of the last 3")
+      f"{[i + 1 for i, w in enumerate(dealt) if w == LAME]} of {len(dealt)}, did one or more, and got none of the last 3, try "
+      f"{attempt} of 6")
 
 # --- two answers for one shot -----------------------------------------------------------------------------------------
 

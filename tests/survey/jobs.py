@@ -10,6 +10,7 @@ from minisurvey import PROGRAM, command, make, run, write_keymap
 from shims import preload, shim
 
 RECOVERY = ("--enable-recovery",)
+LOOPS = 17                     # that threads share, of a small shot in 2D, as slow.c counts them
 
 
 def slow_machine(loop=20000, **ranks):
@@ -118,17 +119,39 @@ def cpu(pid):
         return 0.0
 
 
+class Gate:
+    """Each process of a slow machine stands still once it has done so many small shots in 2D, and loops of its threads, until the gate is
+    opened: however late a test comes, it finds it in the midst of the same shot."""
+
+    def __init__(self, name, shots=0.0, loops=0):
+        self.path = Path(name + ".gate").resolve()
+        self.path.touch()
+        for old in self.path.parent.glob(self.path.name + ".*"):
+            old.unlink()
+        self.env = {"GATE": str(self.path), "GATE_AT": str(int(shots * LOOPS) + loops + 1)}
+
+    def reached(self, rank=0):
+        """True if this rank has come so far."""
+        return Path(f"{self.path}.{rank}").exists()
+
+    def open(self):
+        self.path.unlink(missing_ok=True)
+
+
 class Job:
     """A run in this folder, on a slow machine unless told otherwise (`machine`, an environment); its stderr in a file of its own, whose
-    name has no .nc in it: see badfs.py."""
+    name has no .nc in it: see badfs.py. `gate`: shots that each process does before it stands still until `job.gate.open()`."""
 
-    def __init__(self, *words, output, ranks, options=(), env=None, machine=None):
+    def __init__(self, *words, output, ranks, options=(), env=None, machine=None, gate=None):
         self.output = output
-        self.log = Path(output.replace(".nc", "") + ".err")
+        name = output.replace(".nc", "")
+        self.log = Path(name + ".err")
         self.err = open(self.log, "w")
+        self.gate = None if gate is None else Gate(name, gate)
         self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
-                                        env=preload(os.environ, slow_machine() if machine is None else machine, env or {}))
+                                        env=preload(os.environ, slow_machine() if machine is None else machine, env or {},
+                                                    self.gate.env if self.gate else {}))
 
     def pid(self, rank):
         return ranks_here(self.output).get(rank)
@@ -142,7 +165,9 @@ class Job:
         return next((r for e, r, w in events(self.output) if e == "deal" and w == worker), None)
 
     def end(self, seconds=PATIENCE):
-        """Exit status, None if it did not end by itself: it is killed then."""
+        """Exit status, None if it did not end by itself: it is killed then. The gate is open from now on."""
+        if self.gate:
+            self.gate.open()
         try:
             status = self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:

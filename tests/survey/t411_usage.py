@@ -13,7 +13,7 @@ import xarray as xr
 from netCDF4 import Dataset
 
 from check import PATIENCE, claim, done
-from jobs import slow_machine
+from jobs import Gate, slow_machine
 from minisurvey import NX, NZ, PROGRAM, command, contents, differences, make, run, statuses
 from minisurvey import write_deck, write_keymap
 from shims import preload
@@ -264,7 +264,7 @@ claim(traces("nosnap.nc").tobytes() == traces("s.nc").tobytes(), "snapshots chan
 
 # --- status while a run lives, when it is killed, when it ends ------------------------------------------------------------
 
-SHOTS = 16                                          # some seconds on a slow machine
+SHOTS = 16
 write_keymap(shots=SHOTS, channels=6, dx=4.0)
 write_deck()
 
@@ -274,8 +274,9 @@ def status(output="live.nc"):
     return json.loads(r.stdout) if r.returncode == 0 else {"state": r.stderr.strip(), "done": -1}
 
 
+gate = Gate("live", 1.5)                            # it stands still in its second shot
 p = subprocess.Popen(command("par=job.par", "output=live.nc", ranks=2), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                     start_new_session=True, env=preload(os.environ, slow_machine(loop=100000)))
+                     start_new_session=True, env=preload(os.environ, slow_machine(loop=20000), gate.env))
 limit = time.time() + PATIENCE
 seen = status()
 while not (seen["state"] == "running" and seen["done"] > 0) and time.time() < limit and p.poll() is None:
@@ -295,6 +296,7 @@ seen = status()
 while seen["running"] and time.time() < limit:     # the ranks have to notice that mpirun is gone
     time.sleep(0.1)
     seen = status()
+gate.open()
 claim(seen["state"] == "killed" and seen["running"] is False and seen["dealt"] == [] and 0 < seen["done"] < SHOTS,
       f"status after kill -9: {seen}")
 kept = statuses("live.nc").count(1)

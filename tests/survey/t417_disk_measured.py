@@ -6,13 +6,14 @@ import re
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import mini3d
 import minisurvey
 from check import claim, done, skip
+from jobs import Gate, slow_machine, wait_until
 from minisurvey import SLOW, command, make, run
+from shims import preload
 
 UNIT = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
 BYTES = r"([\d.e+]+) (.B)"
@@ -79,11 +80,12 @@ make(shots=1)
 LONG = ("par=job.par", "output=s.nc", "tmax=30", "dt_out=0.1", "fpeak=10", "checkpoint=0.0005", "grace=0")
 planned = run("plan", *LONG)
 said = re.search(rf"up to {BYTES} for the states of a shot in flight", planned.stdout)
-p = subprocess.Popen(command(*LONG), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-end = time.time() + 60 * SLOW
-while time.time() < end and len(list(Path(".").glob("s.nc.states/*.state"))) < 2 and p.poll() is None:
-    time.sleep(0.02)
+gate = Gate("states", 6)                                         # it stands still after a hundred loops of more, each of which takes 5 ms
+p = subprocess.Popen(command(*LONG), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                     env=preload(os.environ, slow_machine(5000), gate.env))
+wait_until(gate.reached, process=p)
 p.send_signal(signal.SIGTERM)
+gate.open()
 p.wait()
 steps = int(re.search(r"(\d+) steps", planned.stdout)[1])
 states = [q.read_bytes() for q in Path(".").glob("s.nc.states/*.state")]

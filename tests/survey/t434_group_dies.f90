@@ -102,7 +102,7 @@ program t434_group_dies
   use worker_type_m, only: worker_options_t
   use worker_m, only: WorkerRun
   implicit none
-  real(dp), parameter :: LEASE = 20.0_dp, SILENCE = 4.0_dp, PATIENCE = 30.0_dp
+  real(dp), parameter :: LEASE = 20.0_dp, SILENCE = 4.0_dp, PATIENCE = 60.0_dp
   character(4096) :: self
   character(8) :: rank, word
   integer :: status
@@ -194,18 +194,20 @@ contains
     type(message_t) :: message, reply
     character(:), allocatable :: lost
     logical :: begun, silent, again
-    real(dp) :: start, heard, nap
+    real(dp) :: start, heard, now, nap
     begun = .false.
     again = .false.
     lost = ''
     start = host_seconds()
     heard = start
     silent = .false.
-    do while (.not. silent .and. heard < start + PATIENCE)
+    do
+      now = host_seconds()
+      if (silent .or. now > start + PATIENCE) exit
       nap = 0.02_dp
       if (.not. LinkReceive(link, message)) then
         call Rest(nap)
-        silent = host_seconds() > heard + SILENCE
+        silent = begun .and. now > heard + SILENCE
         cycle
       end if
       heard = host_seconds()
@@ -229,7 +231,7 @@ contains
     if (word /= 'seen') call LinkReply(link, 1, reply)
     call LinkFlush(link)
     start = host_seconds()
-    do while (host_seconds() < start + PATIENCE/10)      ! the answer may still come
+    do while (host_seconds() < start + PATIENCE/20)      ! the answer may still come
       if (.not. LinkReceive(link, message)) call Rest(nap)
     end do
   end subroutine Master

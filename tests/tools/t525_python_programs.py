@@ -13,26 +13,32 @@ import numpy as np
 import boxsurvey
 import spltools as spl
 from check import PATIENCE, claim, claim_fails, done, skip
+from jobs import Gate, slow_machine, wait_until
 from minisurvey import make
+from shims import preload
 
 PROGRAMS = Path(os.environ['B']) / 'bin'
 os.environ['SPL_BIN'] = str(PROGRAMS)
 
 # --- an interrupt lets the shots in flight finish, is raised then, and the same call goes on to the same file ---
-make(shots=8, tmax=6)
+make(shots=8)
 spl.run(par='job.par', output='whole.nc')
 Path('caller.py').write_text('import sys\nimport spltools as spl\ntry:\n    spl.run(par="job.par", output="stopped.nc", ranks=int(sys.argv[1]))\n'
                              'except KeyboardInterrupt:\n    print("interrupted")\n')
 for ranks in (1, 2):
     for old in Path('.').glob('stopped.nc*'):
         old.unlink()
+    gate = Gate('stopped', 1.5)                   # each process stands still in its second shot
     caller = subprocess.Popen([sys.executable, 'caller.py', str(ranks)], stdout=subprocess.PIPE, text=True,
-                              env=dict(os.environ, PYTHONPATH=f"{os.environ['ROOT']}/tools"))
+                              env=preload(dict(os.environ, PYTHONPATH=f"{os.environ['ROOT']}/tools"), slow_machine(), gate.env))
     limit, seen = time.time() + PATIENCE, spl.status('stopped.nc')
     while seen.done < 1 and caller.poll() is None and time.time() < limit:
         time.sleep(0.02)
         seen = spl.status('stopped.nc')
     caller.send_signal(signal.SIGINT)
+    if ranks > 1:                                 # one process alone hears it when it goes on
+        wait_until(lambda: 'no more shots are dealt' in Path('stopped.nc.log').read_text(), process=caller)
+    gate.open()
     said = caller.communicate(timeout=PATIENCE)[0]
     after = spl.status('stopped.nc')
     claim(seen.running and seen.state == 'running' and seen.total == 8, f'{ranks} rank(s): status tells of a run: {seen.done} of {seen.total} done')

@@ -76,7 +76,7 @@ def at_prompt(lines):
         os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
     seen = b''
 
-    def wait_for(mark, limit=10):
+    def wait_for(mark, limit=100):
         nonlocal seen
         end = time.time() + limit
         while mark not in seen and time.time() < end:
