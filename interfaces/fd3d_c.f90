@@ -35,7 +35,6 @@ module fd3d_c
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
   public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
-  integer, parameter, public :: fd3d_ticket = 512         !< bytes
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -289,7 +288,7 @@ module fd3d_c
     !> A wait for a neighbour ends by itself. One in vain is told by the verbs that come then; all that is queued runs out at once
     !> and stores nothing more, and fields and traces are of no use.
     !>
-    !> A ticket is fd3d_ticket bytes, `length` of them, that mean nothing to others. `beside`: 1 the exchange runs beside the inner
+    !> A ticket is `length` bytes that mean nothing to others. `beside`: 1 the exchange runs beside the inner
     !> cells, 0 after all cells. `host`: 0 the memory is this GPU's, 1 the machine's. `seconds`: a neighbour is waited for so long.
     integer(c_int) function fd3d_halo_offer(handle, beside, host, seconds, length, ticket) bind(c)
       import :: c_ptr, c_int, c_double, c_char

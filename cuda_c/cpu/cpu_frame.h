@@ -1,6 +1,6 @@
 /* The common part of variants on CPU cores, whatever their physics: an instruction set chosen at run time, threads,
  * memory on huge pages, the largest value of a field, receivers. A variant's own struct, h->own, begins with a
- * cpu_frame; its verbs name cpu_frame_verbs, cpu_tune and cpu_device. */
+ * cpu_frame; its verbs begin with cpu_frame_verbs. */
 #pragma once
 
 #include "handle.h"

@@ -45,25 +45,13 @@ enum { D3_MAX = 4 }; /* largest half-length */
 #define D3_RELAXED(inc, r, rnew)     ((inc) + ((r) + (rnew)))
 #define D3_ADD(sigma, inc, r, rnew)  ((sigma) + D3_RELAXED(inc, r, rnew))
 
-/* Averages of the medium. 1/rho of two cells; mu of four, from 1/mu or the cells themselves; both in double, rounded
- * once. */
 #ifdef __CUDACC__
 #define D3_FUNCTION static inline __host__ __device__
 #else
 #define D3_FUNCTION static inline
 #endif
 
-D3_FUNCTION float d3_buoyancy(float rho1, float rho2) {
-    const double sum = (double)rho1 + (double)rho2;
-    return sum > 0 ? (float)(2 / sum) : 0.0f;
-}
-
-D3_FUNCTION float d3_shear_modulus(float a, float b, float c, float d) {
-    if (!(a > 0 && b > 0 && c > 0 && d > 0))
-        return 0.0f;
-    return (float)(4 / (((1 / (double)a + 1 / (double)b) + 1 / (double)c) + 1 / (double)d));
-}
-
+/* Of the four cells around a point. */
 D3_FUNCTION float d3_mean4(float a, float b, float c, float d) { return 0.25f * (((a + b) + c) + d); }
 
 /* One-way bottom (Clayton & Engquist 1977, BSSA 67, 1529-1540, A1): a field in the halo row k is what came down from

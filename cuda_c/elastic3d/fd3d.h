@@ -9,8 +9,8 @@
  * A variant is given these and does this:
  *
  *   medium    cell volumes rho, lambda, mu, slab after slab (and q of P and S), with a ring of one cell. It may average
- *             them as it goes or keep the averages: d3_buoyancy, d3_shear_modulus, d3_mean4 say what they are. sxz and
- *             syz have mu = 0 in row 0 under a free surface. The sides' kinds in fd->cfg say where the subdomain ends.
+ *             them as it goes or keep the averages, which interfaces/fd3d_c.f90 describes. sxz and syz have mu = 0 in
+ *             row 0 under a free surface. The sides' kinds in fd->cfg say where the subdomain ends.
  *
  *   velocity  first fills the halo of the stresses behind sides that are its own (periodic, one-way; outside is 0 for
  *             good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there. Below a

@@ -4,11 +4,10 @@
  *
  *   gpu_link_offer      memory for the buffers, a new run begins; a ticket for the partners
  *   gpu_link_open       the partner's memory at a side, by its ticket
- *   gpu_link_store ...  kernels, by gpu_link_side; the stream they belong to: link->stream
  *   gpu_link_check      whether a wait was in vain
  *   gpu_link_close      gives up waits, waits for the queue, closes the partners' memory: harmless at any time
  *
- * A kernel that stores ends with gpu_link_told, a kernel that waits calls gpu_link_wait (gpu_link.cuh). A wait ends by
+ * A kernel that stores ends with gpu_links::told, one that waits calls gpu_links::wait (gpu_link.cuh). A wait ends by
  * itself: when the flag comes, after `seconds`, or when the host gives up; then all waits and stores of the link are
  * over at once, until the next offer.
  *

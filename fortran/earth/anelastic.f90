@@ -31,7 +31,7 @@ module anelastic_m
   implicit none
   private
   public :: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticFactor, AnelasticStiffness, AnelasticAuto, &
-            AnelasticShares, anelastic_least_q
+            AnelasticShares, anelastic_least_q, coarse_least_q
 
   !> Ways of memory variables, see above.
   integer, parameter, public :: memory_coarse2001 = 1, memory_coarse = 2, memory_all = 3
@@ -41,7 +41,7 @@ module anelastic_m
   integer, parameter :: mechanisms = 8, powers = 3
   integer, parameter :: number(3) = [8, 8, 6]                    !< of mechanisms
   real(dp), parameter :: anelastic_least_q = 10                  !< smallest Q that is fitted
-  real(dp), parameter :: coarse_least_q = 25                     !< where a smaller one is, auto puts all mechanisms into each cell
+  real(dp), parameter :: coarse_least_q = 25                     !< where a smaller one is, auto puts all mechanisms into each
   real(dp), parameter :: harmonic(3) = [0.43_dp, 0.48_dp, 0.0_dp] !< share of the harmonic mean, see above
   real(dp), parameter :: below(3) = [3, 2, 2], above(3) = [3, 5, 5]     !< relaxation frequencies reach so far beyond the band
   real(dp), parameter :: strongest = 0.4_dp                      !< there is a Ricker wavelet strongest, of its highest frequency
@@ -57,7 +57,6 @@ module anelastic_m
     real(dp) :: tau(mechanisms) = 1                              !< relaxation times [s]
     real(dp) :: y(mechanisms, powers) = 0                        !< strength = q (y1 + q (y2 + q y3))
     real(dp) :: stiff(mechanisms) = 0                            !< a cell's unrelaxed modulus is M (1 + stiff strength)
-    real(dp) :: worst = 0                                        !< largest relative error of Q in the band, for all Q fitted
   end type anelastic_t
 
 contains
@@ -102,7 +101,6 @@ contains
       call SolveSmall(normal(:unknowns, :unknowns), right(:unknowns))
       a%y(:a%n, :) = a%y(:a%n, :) - reshape(right(:unknowns), [a%n, powers])/spread(Scaling(), 1, a%n)
     end do
-    a%worst = WorstError(a)
   end subroutine AnelasticFit
 
   !> Unknowns are y times this, all of about the same size.
@@ -177,17 +175,6 @@ contains
     y = Strengths(a, q)/merge(1, mechanisms, a%way == memory_all)
   end function AnelasticShares
 
-  pure real(dp) function WorstError(a)
-    type(anelastic_t), intent(in) :: a
-    integer :: i, n
-    WorstError = 0
-    do n = 1, size(fitted)
-      do i = 1, frequencies
-        WorstError = max(WorstError, abs(AnelasticQ(a, 1/fitted(n), BandFrequency(a, i))/fitted(n) - 1))
-      end do
-    end do
-  end function WorstError
-
   !> Modulus at f [Hz] over M; q = 1/Q that was asked for.
   pure complex(dp) function AnelasticModulus(a, q, f) result(modulus)
     type(anelastic_t), intent(in) :: a
@@ -195,15 +182,6 @@ contains
     complex(dp) :: unused(mechanisms)
     call Effective(a, q, f, modulus, unused)
   end function AnelasticModulus
-
-  !> The Q that waves of f [Hz] have.
-  pure real(dp) function AnelasticQ(a, q, f)
-    type(anelastic_t), intent(in) :: a
-    real(dp), intent(in) :: q, f
-    complex(dp) :: modulus
-    modulus = AnelasticModulus(a, q, f)
-    AnelasticQ = real(modulus)/aimag(modulus)
-  end function AnelasticQ
 
   !> M over rho c**2, c being the phase velocity at f [Hz]: 1/c = Re sqrt(rho/modulus).
   pure real(dp) function AnelasticFactor(a, q, f) result(factor)

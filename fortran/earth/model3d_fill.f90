@@ -2,7 +2,7 @@
 module model3d_fill_m
   use checked_m, only: Whole
   use contact_cells_m, only: contact_cells_t, contact_reach, ContactsAdd, ContactsBegin, ContactsFinish
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use flat_layers_m, only: flat_layers_t
   use iso_c_binding, only: c_int8_t
   use kinds_m, only: dp, sp
@@ -21,6 +21,16 @@ module model3d_fill_m
   public :: Model3dLayers, Model3dVolumes, Model3dMayMix
 
   real(dp), parameter, public :: on_face = 1.0e-6_dp   !< of a spacing: closer than this is on the face of a cell
+
+  !> The cells that a window is filled from, as far as they are made.
+  type :: filling_t
+    type(box_t) :: box                        !< cells of the window that are to be filled
+    type(box_t) :: wide                       !< cells that are made, which reach beyond them where cells mix media
+    logical :: mixes = .false.
+    type(axis_t) :: axes(3)                   !< from the samples to the cells `wide`
+    type(contact_cells_t) :: contacts
+    type(sea_floor_t) :: floors
+  end type filling_t
 
 contains
 
@@ -84,49 +94,47 @@ contains
     type(box_t), intent(in) :: box
     real(sp), contiguous, intent(inout) :: media(:, :, :, :)
     type(error_t), allocatable, intent(inout) :: error
+    type(filling_t) :: f
     type(model3d_t) :: slab
     type(part_t) :: part
-    type(axis_t) :: axes(3)
-    type(contact_cells_t) :: contacts
-    type(sea_floor_t) :: floors
-    type(box_t) :: wide
     integer :: k, last, n(3), layers
-    logical :: mixes
-    wide = box
-    call MakeAxes(earth, job, window, wide, axes)
-    mixes = Model3dMayMix(job, earth, [window%dx, window%dy, window%dz])
-    if (mixes) then
-      wide = box_t(box%low - [contact_reach, contact_reach, floor_reach], box%high + [contact_reach, contact_reach, floor_reach])
-      wide%low(3) = max(1, wide%low(3))       ! beyond the model its outermost cells go on, but nothing does above its top
-      call MakeAxes(earth, job, window, wide, axes)
-      mixes = any([any(axes(1)%count > 1), any(axes(2)%count > 1), any(axes(3)%count > 1)])
-      if (.not. mixes) wide = box
-      if (.not. mixes) call MakeAxes(earth, job, window, wide, axes)
+    f%box = box
+    f%wide = box
+    call MakeAxes(earth, job, window, f%wide, f%axes)
+    f%mixes = Model3dMayMix(job, earth, [window%dx, window%dy, window%dz])
+    if (f%mixes) then
+      f%wide%low = box%low - [contact_reach, contact_reach, floor_reach]
+      f%wide%high = box%high + [contact_reach, contact_reach, floor_reach]
+      f%wide%low(3) = max(1, f%wide%low(3))   ! beyond the model its outermost cells go on, but nothing does above its top
+      call MakeAxes(earth, job, window, f%wide, f%axes)
+      f%mixes = any([any(f%axes(1)%count > 1), any(f%axes(2)%count > 1), any(f%axes(3)%count > 1)])
+      if (.not. f%mixes) f%wide = box
+      if (.not. f%mixes) call MakeAxes(earth, job, window, f%wide, f%axes)
     end if
-    n = wide%high - wide%low + 1
-    if (mixes) call ContactsBegin(contacts, n(1), n(2))
-    if (mixes) call FloorBegin(floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz])
+    n = f%wide%high - f%wide%low + 1
+    if (f%mixes) call ContactsBegin(f%contacts, n(1), n(2))
+    if (f%mixes) call FloorBegin(f%floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz])
     if (.not. earth%on_disk) then
-      call FillFrom(earth, earth%checksum, axes, wide, 1, n(3), box, mixes, contacts, floors, media, error)
+      call FillFrom(f, earth, earth%checksum, 1, n(3), media, error)
       return
     end if
-    part%low(2) = minval(axes(2)%first)
-    part%high(2) = maxval(axes(2)%first + axes(2)%count - 1)
+    part%low(2) = minval(f%axes(2)%first)
+    part%high(2) = maxval(f%axes(2)%first + f%axes(2)%count - 1)
     layers = Model3dSlab(earth, part%high(2) - part%low(2) + 1)
     k = 1
     do while (k <= n(3) .and. .not. allocated(error))
-      part%low(3) = axes(3)%first(k)
+      part%low(3) = f%axes(3)%first(k)
       last = k
       do while (last < n(3))
-        if (LastOf(axes(3), last + 1) >= part%low(3) + layers) exit
+        if (LastOf(f%axes(3), last + 1) >= part%low(3) + layers) exit
         last = last + 1
       end do
-      part%high(3) = LastOf(axes(3), last)
+      part%high(3) = LastOf(f%axes(3), last)
       call Model3dPart(job, earth, part, slab, error)
       if (allocated(error)) then
         error%absent = .true.                       ! all of the model was read when the job began
       else
-        call FillFrom(slab, earth%checksum, axes, wide, k, last, box, mixes, contacts, floors, media, error)
+        call FillFrom(f, slab, earth%checksum, k, last, media, error)
         if (allocated(error)) error%message = Changed(job, part)
       end if
       k = last + 1
@@ -171,19 +179,15 @@ contains
     LastOf = axis%first(k) + axis%count(k) - 1
   end function LastOf
 
-  !> Makes layers k0 .. k1 of those that `axes` make of the cells `wide`, from samples, which must have the checksums of the model,
-  !> and fills those cells of the window that lie in the box and are then known: of cells that mix media (`mixes`), layers are known
-  !> that lie two above the last one made.
-  subroutine FillFrom(earth, checksum, axes, wide, k0, k1, box, mixes, contacts, floors, media, error)
+  !> Makes layers k0 .. k1 of those that the axes make, from samples, which must have the checksums of the model, and fills those
+  !> cells of the window that lie in the box and are then known: of cells that mix media, layers are known that lie two above the
+  !> last one made.
+  subroutine FillFrom(f, earth, checksum, k0, k1, media, error)
+    type(filling_t), intent(inout) :: f
     type(model3d_t), intent(in) :: earth
     type(model_checksum_t), intent(in) :: checksum(:)
-    type(axis_t), intent(in) :: axes(3)
-    type(box_t), intent(in) :: wide, box
     integer, intent(in) :: k0, k1
-    logical, intent(in) :: mixes
-    type(contact_cells_t), intent(inout) :: contacts
-    type(sea_floor_t), intent(inout) :: floors
-    real(sp), contiguous, intent(inout) :: media(box%low(1):, box%low(2):, box%low(3):, :)
+    real(sp), contiguous, intent(inout) :: media(f%box%low(1):, f%box%low(2):, f%box%low(3):, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: u(:, :, :), v(:, :, :), medium(:, :, :)
     real(dp), allocatable :: water(:, :)
@@ -192,12 +196,12 @@ contains
     integer :: j, k, rows, parts, c(3), at(3)
     parts = size(media, 4)
     rows = earth%part%high(2) - earth%part%low(2) + 1
-    associate (x => axes(1), y => axes(2), z => axes(3))
-      if (.not. mixes .and. all(x%count == 1) .and. all(y%count == 1) .and. all(z%count(k0:k1) == 1)) then
+    associate (x => f%axes(1), y => f%axes(2), z => f%axes(3))
+      if (.not. f%mixes .and. all(x%count == 1) .and. all(y%count == 1) .and. all(z%count(k0:k1) == 1)) then
         do k = k0, k1
           call CheckRows(z%first(k), z%first(k))
           if (allocated(error)) return
-          call CopyPlane(k, box%low(3) + k - 1)
+          call CopyPlane(k, f%box%low(3) + k - 1)
         end do
         return
       end if
@@ -206,24 +210,24 @@ contains
       allocate (water(size(x%first), size(y%first)), source=0.0_dp)
       allocate (kind(size(x%first)))
       call MixedRowsBegin(samples, x, y)
-      at = box%low - wide%low + 1
+      at = f%box%low - f%wide%low + 1
       do k = k0, k1
         call CheckRows(z%first(k), LastOf(z, k))
         if (allocated(error)) return
         samples%made = y%first(1) - 1
-        c = wide%low + k - 1
+        c = f%wide%low + k - 1
         do j = 1, size(y%first)
           call CellRow(j, k)
-          c(2) = wide%low(2) + j - 1
-          if (all(c(2:) >= box%low(2:) .and. c(2:) <= box%high(2:))) &
+          c(2) = f%wide%low(2) + j - 1
+          if (all(c(2:) >= f%box%low(2:) .and. c(2:) <= f%box%high(2:))) &
             media(:, c(2), c(3), :) = transpose(medium(:parts, at(1):at(1) + size(media, 1) - 1, j))
         end do
-        if (.not. mixes) cycle
-        call ContactsAdd(contacts, u, v)
-        c = wide%low + k - 1 - contact_reach
-        if (c(3) >= box%low(3) .and. c(3) <= box%high(3)) call ContactsFinish(contacts, at(1), at(2), media(:, :, c(3), :))
-        call FloorAdd(floors, water, medium)
-        call FloorFinish(floors, at(1), at(2), at(3), media)
+        if (.not. f%mixes) cycle
+        call ContactsAdd(f%contacts, u, v)
+        c = f%wide%low + k - 1 - contact_reach
+        if (c(3) >= f%box%low(3) .and. c(3) <= f%box%high(3)) call ContactsFinish(f%contacts, at(1), at(2), media(:, :, c(3), :))
+        call FloorAdd(f%floors, water, medium)
+        call FloorFinish(f%floors, at(1), at(2), at(3), media)
       end do
     end associate
 
@@ -239,9 +243,9 @@ contains
     subroutine CopyPlane(k, to)
       integer, intent(in) :: k, to
       integer :: j, at, r
-      associate (first => axes(1)%first, low => box%low)
-        do j = 1, size(axes(2)%first)
-          r = Row(axes(2)%first(j), axes(3)%first(k))
+      associate (first => f%axes(1)%first, low => f%box%low)
+        do j = 1, size(f%axes(2)%first)
+          r = Row(f%axes(2)%first(j), f%axes(3)%first(k))
           at = low(2) + j - 1
           media(:, at, to, 1) = earth%vp(first, r)
           media(:, at, to, 2) = earth%vs(first, r)
@@ -257,10 +261,10 @@ contains
     subroutine CheckRows(first, last)
       integer, intent(in) :: first, last
       integer :: i0, i1, j0, j1, at, shift
-      i0 = minval(axes(1)%first)
-      i1 = maxval(axes(1)%first + axes(1)%count - 1)
-      j0 = minval(axes(2)%first)
-      j1 = maxval(axes(2)%first + axes(2)%count - 1)
+      i0 = minval(f%axes(1)%first)
+      i1 = maxval(f%axes(1)%first + f%axes(1)%count - 1)
+      j0 = minval(f%axes(2)%first)
+      j1 = maxval(f%axes(2)%first + f%axes(2)%count - 1)
       do at = first, last
         shift = (at - 1)*earth%n(2) + j0 - Row(j0, at)
         call ModelChecksumCheck(checksum(1), earth%vp, earth%vs, i0, i1, Row(j0, at), Row(j1, at), error, shift)
@@ -273,7 +277,7 @@ contains
     subroutine CellRow(j, k)
       integer, intent(in) :: j, k
       integer :: i, m, n, r
-      associate (x => axes(1), y => axes(2), z => axes(3), i0 => samples%i0, i1 => samples%i1)
+      associate (x => f%axes(1), y => f%axes(2), z => f%axes(3), i0 => samples%i0, i1 => samples%i1)
         do m = samples%made + 1, LastOf(y, j)
           call MixedRowsBare(samples, m)
           do n = 1, z%count(k)
@@ -309,11 +313,11 @@ contains
       u = 0
       v = 0
       water = 0
-      associate (x => axes(1), y => axes(2), z => axes(3))
+      associate (x => f%axes(1), y => f%axes(2), z => f%axes(3))
         if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
           medium = real(Sample(x%first(i), Row(y%first(j), z%first(k))), sp)
           if (.not. medium(2) > 0) water = merge(1, -1, medium(1) > 0)
-          if (mixes .and. medium(2) > 0) u = real(log(real(medium(3), dp)*real(medium(:2), dp)**2), sp)
+          if (f%mixes .and. medium(2) > 0) u = real(log(real(medium(3), dp)*real(medium(:2), dp)**2), sp)
         else
           do n = 1, z%count(k)
             do m = 1, y%count(j)
@@ -324,7 +328,7 @@ contains
             end do
           end do
           medium = MixedCellMedium(mixture)
-          if (.not. mixes) return
+          if (.not. f%mixes) return
           water = MixedCellWater(mixture)
           call MixedCellSpread(mixture, mean, variance)
           u = real(mean, sp)

@@ -5,7 +5,7 @@ module model_raw_m
   use files_c, only: file_read_bytes, file_read_floats
   use files_m, only: FileSize
   use iso_c_binding, only: c_char, c_long_long
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: i8, sp
   use parameters_m, only: job_t
   use raw_layout_m, only: RawLayoutDoubt
   use model_samples_m, only: part_t, Plausible, samples_t, SamplesAllocate, SamplesVolume

@@ -43,18 +43,22 @@ module elastic3d_m
   private
   public :: elastic3d_t
 
+  !> What is to be told of the shots looked at: receivers, where not of sources.
+  type :: told_t
+    type(release_t) :: release                !< moments of a fault
+    type(told_receivers_t) :: near            !< too close to their source
+    type(told_receivers_t) :: on_source
+    type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact
+    type(floor_sources_t) :: below_floor      !< sources of moment right below water
+    type(told_receivers_t) :: over_floor(2)   !< of pressure and of motion right above a sea floor in a cell
+    type(told_receivers_t) :: in_water(2)     !< of velocity in water right above a source in rock, or a sea floor
+    type(told_receivers_t) :: in_shallows     !< in or right below shallow water
+    type(told_receivers_t) :: shearless       !< of shear stress in water
+  end type told_t
+
   type, extends(physics_t) :: elastic3d_t
     type(model3d_t) :: earth
-    type(release_t) :: release                !< moments of a fault, of the shots looked at
-    integer :: near = 0                       !< receivers too close to their source, of the shots looked at
-    character(:), allocatable :: nearest      !< the first of them in words
-    type(told_receivers_t) :: on_source       !< and on their source
-    type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact, of shots looked at
-    type(floor_sources_t) :: below_floor      !< and sources of moment right below water
-    type(told_receivers_t) :: over_floor(2)   !< and those of pressure and of motion right above a sea floor in a cell
-    type(told_receivers_t) :: in_water(2)     !< and those of velocity in water right above a source in rock, or a sea floor
-    type(told_receivers_t) :: in_shallows     !< and those in or right below shallow water
-    type(told_receivers_t) :: shearless       !< and those of shear stress in water
+    type(told_t) :: told
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -200,15 +204,7 @@ contains
     class(elastic3d_t), intent(inout) :: self
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
-    self%release = release_t()
-    self%near = 0
-    self%on_source = told_receivers_t()
-    self%beside = beside_t()
-    self%over_floor = told_receivers_t()
-    self%in_water = told_receivers_t()
-    self%in_shallows = told_receivers_t()
-    self%shearless = told_receivers_t()
-    self%below_floor = floor_sources_t()
+    self%told = told_t()
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
     self%earth_t = self%earth%earth_t
@@ -314,23 +310,23 @@ contains
       call Fd3dCheckShot(self%earth, job, scheme, shot, around, rigidity, error)
       if (allocated(error)) return
       if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, &
-                                                                    [shot%sx, shot%sy, shot%sz], self%release)
+                                                                    [shot%sx, shot%sy, shot%sz], self%told%release)
       call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
-      if (n > 0 .and. self%near == 0) &
-        self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
+      if (n > 0 .and. self%told%near%n == 0) &
+        self%told%near%first = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
                        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
                        ' m away with cells of '//SchemeSpacing(scheme)//' m'
-      self%near = self%near + n
+      self%told%near%n = self%told%near%n + n
       if (scheme%own%source%kind /= source_fault) then
         do r = 1, size(shot%rx)
-          if (Fd3dOnSource(window, shot, r)) call ToldAdd(self%on_source, shot, r, 1.0_dp, .true.)
+          if (Fd3dOnSource(window, shot, r)) call ToldAdd(self%told%on_source, shot, r, 1.0_dp, .true.)
         end do
       end if
-      if (.not. allocated(error)) call FloorSources(self%below_floor, self%earth, job, scheme, shot, around, told, error)
-      if (.not. allocated(error)) call StressContacts(self%beside, self%earth, job, scheme, shot, around, told, error)
-      if (.not. allocated(error)) call FloorReceivers(self%over_floor, self%earth, job, scheme, shot, around, error)
-      if (.not. allocated(error)) call ShallowWater(self%in_shallows, self%earth, job, scheme, shot)
-      if (.not. allocated(error)) call WaterReceivers(self%in_water, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call FloorSources(self%told%below_floor, self%earth, job, scheme, shot, around, told, error)
+      if (.not. allocated(error)) call StressContacts(self%told%beside, self%earth, job, scheme, shot, around, told, error)
+      if (.not. allocated(error)) call FloorReceivers(self%told%over_floor, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call ShallowWater(self%told%in_shallows, self%earth, job, scheme, shot)
+      if (.not. allocated(error)) call WaterReceivers(self%told%in_water, self%earth, job, scheme, shot, around, error)
       if (.not. allocated(error)) call CheckShear(self, job, scheme, shot, around, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
     end select
@@ -347,7 +343,7 @@ contains
     associate (names => SplitList(scheme%components))
       if (.not. any(RecordsShear(names))) return
       call Fd3dWet(self%earth, job, shot, window, wet, error)
-      if (.not. allocated(error)) call ShearInFluids(self%shearless, shot, names, wet, error)
+      if (.not. allocated(error)) call ShearInFluids(self%told%shearless, shot, names, wet, error)
     end associate
   end subroutine CheckShear
 
@@ -409,23 +405,23 @@ contains
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       call SoftGroundWarn(scheme, self%earth)
-      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than '// &
-        Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%nearest// &
+      if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
+        Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
         ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
         'both, has a free surface there or Q below 500 without memory_variables=all, or cells are over 3 times longer than '// &
         'thin: what the grid lacks so close to a source, tens of per cent and more, '//farther// &
         'cannot be added exactly; use a smaller dx, or do not trust them')
-      if (self%on_source%n > 0) call SchemeWarn(scheme, Str(self%on_source%n)//' receiver(s) stand on their source, the first '// &
-        'of them '//self%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; '// &
-        'put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')
-      call StressContactsSay(self%beside, scheme)
-      call FloorSourcesSay(self%below_floor, scheme)
-      call FloorReceiversSay(self%over_floor, scheme)
-      call WaterReceiversSay(self%in_water, scheme)
-      call ShallowWaterSay(self%in_shallows, scheme)
-      if (self%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(self%shearless))
+      if (self%told%on_source%n > 0) call SchemeWarn(scheme, Str(self%told%on_source%n)//' receiver(s) stand on their source, '// &
+        'the first of them '//self%told%on_source%first//': the field there is infinite, and the traces hold what the spacing '// &
+        'makes of it; put them '//Str(near3d_least*max(scheme%dx, scheme%dy, scheme%dz), 2)//' m or more away from the source')
+      call StressContactsSay(self%told%beside, scheme)
+      call FloorSourcesSay(self%told%below_floor, scheme)
+      call FloorReceiversSay(self%told%over_floor, scheme)
+      call WaterReceiversSay(self%told%in_water, scheme)
+      call ShallowWaterSay(self%told%in_shallows, scheme)
+      if (self%told%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(self%told%shearless))
       if (scheme%own%source%kind == source_fault) then
-        doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
+        doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%told%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)
       end if
       doubts = NoShearDoubt(job, self%vmax)

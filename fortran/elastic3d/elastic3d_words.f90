@@ -85,7 +85,7 @@ contains
     type(scheme3d_t), intent(in) :: scheme
     character(:), allocatable :: s
     s = SourceWords(scheme%own%source)
-    if (scheme%own%source%kind == source_fault) s = s//nl//FaultLines(scheme%own%source%fault, self%release)
+    if (scheme%own%source%kind == source_fault) s = s//nl//FaultLines(scheme%own%source%fault, self%told%release)
   end function Acts
 
   module procedure log_lines

@@ -19,7 +19,7 @@ module fd3d_check_m
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes
   use subdomain_m, only: cuts_t
-  use source3d_m, only: source_fault, source_moment, source_volume
+  use source3d_m, only: source_fault, source_moment
   use parameter_table_m, only: SplitList
   use text_m, only: PlaceText, Str, ToReal
   use window_m, only: window_t, WindowCell

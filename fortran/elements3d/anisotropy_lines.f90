@@ -17,7 +17,7 @@ module anisotropy_lines_m
   private
   public :: AnisoKind, AnisoNumbers, AnisoLine
 
-  integer, parameter, public :: aniso_cij = 1, aniso_vti = 2, aniso_tti = 3
+  integer, parameter :: aniso_cij = 1, aniso_tti = 3         !< places of words
   character(3), parameter :: words(3) = ['cij', 'vti', 'tti']
   integer, parameter :: numbers(3) = [1 + aniso_constants, 6, 8]
 

@@ -43,6 +43,17 @@ module elements3d_m
   real(dp), parameter :: near_slopes = 3              !< nor for gradients of motion
   real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
 
+  !> What is to be told of the shots looked at.
+  type :: told_t
+    type(told_receivers_t) :: damped                  !< sources and receivers in the layer that damps
+    type(told_receivers_t) :: near                    !< receivers too close to their source
+    type(told_receivers_t) :: near_moment             !< others, too close to a moment in rock
+    real(dp) :: near_reach = 0                        !< which is closer than so many edges
+    type(told_receivers_t) :: floored                 !< receivers of pressure on a contact with a fluid
+    type(told_receivers_t) :: compressing             !< sources of volume or explosion on such a contact
+    type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
+  end type told_t
+
   type, extends(physics_t) :: elements3d_t
     type(elements_t) :: elements                      !< of the whole mesh, without points
     integer, allocatable :: number(:)                 !< of each in the file
@@ -51,18 +62,7 @@ module elements3d_m
     type(ground_t) :: surface, seafloor               !< the uppermost points of the mesh, of its solid
     real(dp) :: least_q = 0                           !< the smallest quality factor
     real(dp), allocatable :: to_side(:)               !< of each node, from absorbing sides, where a layer there damps [m]
-    integer :: damped = 0                             !< sources and receivers in that layer, of the shots looked at
-    character(:), allocatable :: first_damped         !< the first of them in words
-    integer :: near = 0                               !< receivers too close to their source, of the shots looked at
-    character(:), allocatable :: nearest              !< the first of them in words
-    integer :: near_moment = 0                        !< others, too close to a moment in rock
-    real(dp) :: near_reach = 0                        !< which is closer than so many edges
-    character(:), allocatable :: nearest_moment
-    integer :: floored = 0                            !< receivers of pressure on a contact with a fluid, of the shots looked at
-    character(:), allocatable :: first_floored        !< the first of them in words
-    type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
-    integer :: compressing = 0                        !< sources of volume or explosion on such a contact
-    character(:), allocatable :: first_compressing
+    type(told_t) :: told
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
@@ -313,47 +313,30 @@ contains
     logical :: wet(size(shot%rx))
     integer :: e, r, c
     where_to = 'shot record '//Str(shot%record)//': '
+    allocate (names, source=SplitList(scheme%components))
+    reach = near_edges
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
     edge = HexLongest(self%elements%corner(:, :, e))
-    allocate (names, source=SplitList(scheme%components))
-    reach = near_edges
     select type (scheme)
     type is (elements_scheme_t)
-      if (e > self%elements%solid .and. (scheme%source%kind == source_force .or. scheme%source%kind == source_moment .and. &
-                                         .not. Isotropic(scheme%source%moment))) then
-        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment '// &
-                  'with shear cannot act: use source=volume or explosion, or another depth')
-      else if (RadiatesNothing(self, scheme%source, e, xi)) then
-        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies on a free side and would radiate nothing: '// &
-                  'give it a depth')
-      end if
-      if (allocated(error)) return
-      if (e <= self%elements%solid .and. scheme%source%kind /= source_force) &
-        reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
-      if (scheme%source%kind == source_volume .or. scheme%source%kind == source_moment .and. Isotropic(scheme%source%moment)) then
-        if (OnContact(self, e, xi)) then
-          if (self%compressing == 0) self%first_compressing = 'that of shot record '//Str(shot%record)
-          self%compressing = self%compressing + 1
-        end if
-      end if
+      call CheckSource(scheme%source)
     end select
+    if (allocated(error)) return
     do r = 1, size(shot%rx)
       call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
       apart = norm2(at - source)
       if (apart < near_edges*edge) then
-        if (self%near == 0) self%nearest = Near()
-        self%near = self%near + 1
+        call TellNear(self%told%near)
       else if (apart < reach*edge) then
-        if (self%near_moment == 0) self%nearest_moment = Near()
-        self%near_moment = self%near_moment + 1
-        self%near_reach = reach
+        call TellNear(self%told%near_moment)
+        self%told%near_reach = reach
       end if
       if (any(names == 'p')) then
         if (OnContact(self, e, xi)) then
-          if (self%floored == 0) self%first_floored = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)
-          self%floored = self%floored + 1
+          if (self%told%floored%n == 0) self%told%floored%first = Channel()
+          self%told%floored%n = self%told%floored%n + 1
         end if
       end if
       wet(r) = e > self%elements%solid
@@ -365,15 +348,41 @@ contains
         return
       end do
     end do
-    call ShearInFluids(self%shearless, shot, names, wet, error)
+    call ShearInFluids(self%told%shearless, shot, names, wet, error)
 
   contains
 
-    function Near() result(words)
+    !> A source at xi in element e, and how far around it receivers are told of.
+    subroutine CheckSource(s)
+      type(source3d_t), intent(in) :: s
+      logical :: shears
+      shears = s%kind == source_moment .and. .not. Isotropic(s%moment)
+      if (e > self%elements%solid .and. (s%kind == source_force .or. shears)) then
+        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment '// &
+                  'with shear cannot act: use source=volume or explosion, or another depth')
+      else if (RadiatesNothing(self, s, e, xi)) then
+        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies on a free side and would radiate nothing: '// &
+                  'give it a depth')
+      end if
+      if (allocated(error)) return
+      if (e <= self%elements%solid .and. s%kind /= source_force) &
+        reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
+      if (s%kind /= source_volume .and. (s%kind /= source_moment .or. shears)) return
+      if (.not. OnContact(self, e, xi)) return
+      if (self%told%compressing%n == 0) self%told%compressing%first = 'that of shot record '//Str(shot%record)
+      self%told%compressing%n = self%told%compressing%n + 1
+    end subroutine CheckSource
+
+    function Channel() result(words)
       character(:), allocatable :: words
-      words = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '//Str(apart, 4)// &
-              ' m away with an element of '//Str(edge, 4)//' m'
-    end function Near
+      words = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)
+    end function Channel
+
+    subroutine TellNear(told)
+      type(told_receivers_t), intent(inout) :: told
+      if (told%n == 0) told%first = Channel()//', '//Str(apart, 4)//' m away with an element of '//Str(edge, 4)//' m'
+      told%n = told%n + 1
+    end subroutine TellNear
 
     !> The element that holds a place, whose depth counts `from`, and where that is, z down, and in the element.
     subroutine Place(what, asked, from, element, x, xi)
@@ -399,8 +408,8 @@ contains
                               Str(self%low(3))//' .. '//Str(self%high(3))//' m (z down)')
       if (allocated(error) .or. .not. allocated(self%to_side)) return
       if (.not. SpongeAt(self%to_side(self%elements%node(:, element)), xi) < job%sponge) return
-      if (self%damped == 0) self%first_damped = what
-      self%damped = self%damped + 1
+      if (self%told%damped%n == 0) self%told%damped%first = what
+      self%told%damped%n = self%told%damped%n + 1
     end subroutine Place
 
   end subroutine check_shot
@@ -410,27 +419,29 @@ contains
     type(job_t), intent(in) :: job
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    if (self%damped > 0) call SchemeWarn(scheme, Str(self%damped)//' source(s) and receiver(s) lie in the layer that damps '// &
-      'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
-      ': what they send or record is too weak; use a larger mesh or a thinner layer')
-    if (self%floored > 0) call SchemeWarn(scheme, Str(self%floored)//' receiver(s) of p lie on a contact of fluid and solid, '// &
-      'the first of them '//self%first_floored//': they record the mean stress of the solid, not the pressure of the '// &
-      'water, which differs by as much; lift hydrophones by 0.01 m')
-    if (self%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(self%shearless))
-    if (self%compressing > 0) call SchemeWarn(scheme, Str(self%compressing)//' source(s) of volume or explosion lie on a '// &
-      'contact of fluid and solid, the first of them '//self%first_compressing//': they act in the solid, where they send out '// &
-      'other waves than in the water; lift those of the water by 0.01 m')
-    if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
-      call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
-      'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
-      'sides without one; make it 2 wavelengths wide or more, or leave it out')
-    if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer to their source than '//Str(near_edges)// &
-      ' edges of its element, the first of them '//self%nearest//': so close the source is as wide as its element, which '// &
-      'changes amplitudes by up to 3 % at 2 edges and tens of per cent at one; use smaller elements there, or do not trust '// &
-      'them')
-    if (self%near_moment > 0) call SchemeWarn(scheme, Str(self%near_moment)//' receiver(s) are closer than '// &
-      Str(self%near_reach)//' edges to a source of moment or volume in rock, the first of them '//self%nearest_moment// &
-      ': there velocities are up to 3 % off'//Slopes()//'; use smaller elements there, or do not trust them')
+    associate (told => self%told)
+      if (told%damped%n > 0) call SchemeWarn(scheme, Str(told%damped%n)//' source(s) and receiver(s) lie in the layer that '// &
+        'damps waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//told%damped%first// &
+        ': what they send or record is too weak; use a larger mesh or a thinner layer')
+      if (told%floored%n > 0) call SchemeWarn(scheme, Str(told%floored%n)//' receiver(s) of p lie on a contact of fluid and '// &
+        'solid, the first of them '//told%floored%first//': they record the mean stress of the solid, not the pressure of '// &
+        'the water, which differs by as much; lift hydrophones by 0.01 m')
+      if (told%shearless%n > 0) call SchemeWarn(scheme, ShearInFluidsWords(told%shearless))
+      if (told%compressing%n > 0) call SchemeWarn(scheme, Str(told%compressing%n)//' source(s) of volume or explosion lie on '// &
+        'a contact of fluid and solid, the first of them '//told%compressing%first//': they act in the solid, where they '// &
+        'send out other waves than in the water; lift those of the water by 0.01 m')
+      if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
+        call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
+        'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
+        'sides without one; make it 2 wavelengths wide or more, or leave it out')
+      if (told%near%n > 0) call SchemeWarn(scheme, Str(told%near%n)//' receiver(s) are closer to their source than '// &
+        Str(near_edges)//' edges of its element, the first of them '//told%near%first//': so close the source is as wide as '// &
+        'its element, which changes amplitudes by up to 3 % at 2 edges and tens of per cent at one; use smaller elements '// &
+        'there, or do not trust them')
+      if (told%near_moment%n > 0) call SchemeWarn(scheme, Str(told%near_moment%n)//' receiver(s) are closer than '// &
+        Str(told%near_reach)//' edges to a source of moment or volume in rock, the first of them '//told%near_moment%first// &
+        ': there velocities are up to 3 % off'//Slopes()//'; use smaller elements there, or do not trust them')
+    end associate
     select type (scheme)
     type is (elements_scheme_t)
       call SourceStrength(scheme%source, scheme%q, scheme%dt, scheme%dx*scheme%dy*scheme%dz, error)
@@ -441,7 +452,7 @@ contains
     function Slopes() result(words)
       character(:), allocatable :: words
       words = ''
-      if (self%near_reach >= near_slopes) words = ', pressure, stress, strain and rotation up to 20 %'
+      if (self%told%near_reach >= near_slopes) words = ', pressure, stress, strain and rotation up to 20 %'
     end function Slopes
   end subroutine warn
 

@@ -1,5 +1,6 @@
 !> Derives the scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_derive
+  use anelastic_m, only: coarse_least_q
   use elements_cut_m, only: CutCan
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, in_element, in_memory
@@ -21,7 +22,6 @@ submodule(elements3d_m) elements3d_derive
   real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
   real(dp), parameter :: most_relaxing = 0.95_dp      !< of a modulus
   real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
-  real(dp), parameter :: least_coarse = 25            !< Q, as SplFd3dmod has it
 
 contains
 
@@ -47,7 +47,7 @@ contains
       scheme%planes = job%snapshot_planes
       scheme%fields = job%snapshot_fields
       scheme%relaxing = in_memory
-      if (self%attenuates .and. self%least_q < least_coarse .and. job%memory_variables == 'auto') scheme%relaxing = in_element
+      if (self%attenuates .and. self%least_q < coarse_least_q .and. job%memory_variables == 'auto') scheme%relaxing = in_element
       if (job%memory_variables == 'all') scheme%relaxing = in_element
       scheme%sponge_width = job%sponge
       scheme%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
@@ -136,8 +136,8 @@ contains
       call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
                 ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
                 'a narrower band q_f1 .. q_f2')
-    else if (scheme%relaxing < in_element .and. self%least_q < least_coarse) then
-      call SchemeWarn(scheme, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is below '//Str(least_coarse)// &
+    else if (scheme%relaxing < in_element .and. self%least_q < coarse_least_q) then
+      call SchemeWarn(scheme, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is below '//Str(coarse_least_q)// &
                       ', where memory_variables=coarse leaves velocities up to 3 %, stress, strain and rotation up to 6 % off '// &
                       'some wavelengths from the source; memory_variables=all leaves 1 to 2 %')
     end if

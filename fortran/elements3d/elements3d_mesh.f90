@@ -77,20 +77,7 @@ contains
     if (self%attenuates) self%least_q = 1/self%least_q
     if (job%ocean_load /= '') call OceanOver(self%elements, job%ocean_load, job%ocean_rho, error)
     if (allocated(error)) return
-    call FinderMake(self%finder, self%elements%corner)
-    self%damped = 0
-    self%near = 0
-    self%near_moment = 0
-    self%shearless = told_receivers_t()
-    self%floored = 0
-    self%compressing = 0
-    if (allocated(self%to_side)) deallocate (self%to_side)
-    if (job%sponge > 0) then
-      call SpongeDistances(self%elements, job%sponge, self%to_side)
-      self%to_side = min(self%to_side, 2*job%sponge)
-    end if
-    if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
-    if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
+    call PreparePlaces(self, job)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
     self%sources = made//', '//Counted(self%elements%n, 'element')//' of '//Str(mesh%per)//' nodes in '// &
@@ -102,6 +89,21 @@ contains
     if (associated(self%cut)) deallocate (self%cut, self%shares)
     allocate (self%cut, self%shares)
   end procedure ReadMesh
+
+  !> For sources and receivers: what finds them in the mesh, how far sides are that damp, the ground that depths count from.
+  subroutine PreparePlaces(self, job)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    call FinderMake(self%finder, self%elements%corner)
+    self%told = told_t()
+    if (allocated(self%to_side)) deallocate (self%to_side)
+    if (job%sponge > 0) then
+      call SpongeDistances(self%elements, job%sponge, self%to_side)
+      self%to_side = min(self%to_side, 2*job%sponge)
+    end if
+    if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
+    if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
+  end subroutine PreparePlaces
 
   !> The mesh of a job, read or made, before it is checked; `made`: of what, in words.
   subroutine GetMesh(self, job, materials, mesh, made, error)

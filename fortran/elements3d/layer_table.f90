@@ -14,9 +14,9 @@ module layer_table_m
   use textfile_m, only: NumberOf, Shown, TextAdvise, TextLine, TextOpen, textfile_t, TextWord
   implicit none
   private
-  public :: layer_t, layer_table_t, LayersRead
+  public :: layer_table_t, LayersRead
 
-  integer, parameter, public :: layer_name_most = 32      !< characters of a name: those of a block of Exodus II
+  integer, parameter :: layer_name_most = 32      !< characters of a name: those of a block of Exodus II
   integer, parameter, public :: layers_most = 200
 
   type :: layer_t

@@ -9,7 +9,7 @@ module journal_m
   use files_c, only: append_close, append_locked, append_open, append_others, append_reserve, append_truncate, append_write
   use files_m, only: ClockSeconds, ClockText, FileHead, FileText
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
-  use journal_line_m, only: event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
+  use journal_line_m, only: event_deal, event_done, event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
   use kinds_m, only: dp, i8
   use path_c, only: path_kind, path_nothing
   use text_m, only: CString, Str
@@ -280,35 +280,27 @@ contains
                  error)
   end subroutine Begin
 
-  !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
-  !> done, and `redo`, see entry_t.
-  !> Returns after the line is on the disk, except for deal, which may be forgotten without harm.
-  subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum, redo)
+  !> Appends an event of now and takes it into account. Returns after the line is on the disk, except for deal, which may be
+  !> forgotten without harm.
+  subroutine JournalAppend(journal, event, host, note, error)
     type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo, verified, resume
-    integer, intent(in) :: record, attempt, worker
+    type(event_t), intent(in) :: event
     character(*), intent(in) :: host, note
-    real(dp), intent(in) :: seconds           !< time that the shot, or the run, took
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8), intent(in), optional :: checksum
-    integer, intent(in), optional :: redo
     character(:), allocatable :: line
-    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
-    call PutText(journal, LineOf(line), event /= 'deal', error)
+    call MakeLine(journal, event, host, note, line, error)
+    call PutText(journal, LineOf(line), event%kind /= event_deal, error)
     call TakeEvent(journal, line, error)
   end subroutine JournalAppend
 
   !> The same, but the line is written together with others, and only then taken into account, by JournalRelease.
-  subroutine JournalHold(journal, event, record, attempt, worker, host, seconds, note, error, checksum, redo)
+  subroutine JournalHold(journal, event, host, note, error)
     type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: event, host, note
-    integer, intent(in) :: record, attempt, worker
-    real(dp), intent(in) :: seconds
+    type(event_t), intent(in) :: event
+    character(*), intent(in) :: host, note
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8), intent(in), optional :: checksum
-    integer, intent(in), optional :: redo
     character(:), allocatable :: line
-    call MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
+    call MakeLine(journal, event, host, note, line, error)
     if (allocated(error)) return
     call AddText(journal%held, journal%nheld, line)
   end subroutine JournalHold
@@ -331,21 +323,22 @@ contains
     end do
   end subroutine JournalRelease
 
-  !> The line of an event, rehearsed: none is written that a replay would refuse.
-  subroutine MakeLine(journal, event, record, attempt, worker, host, seconds, note, line, error, checksum, redo)
+  !> The line of an event of now, rehearsed: none is written that a replay would refuse.
+  subroutine MakeLine(journal, event, host, note, line, error)
     type(journal_t), intent(in) :: journal
-    character(*), intent(in) :: event, host, note
-    integer, intent(in) :: record, attempt, worker
-    real(dp), intent(in) :: seconds
+    type(event_t), intent(in) :: event
+    character(*), intent(in) :: host, note
     character(:), allocatable, intent(out) :: line
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8), intent(in), optional :: checksum
-    integer, intent(in), optional :: redo
+    type(event_t) :: e
     line = ''
     if (allocated(error)) return
     if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
-    if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
-    line = LineMake(event, record, attempt, worker, host, seconds, ClockSeconds(), note, checksum, redo)
+    if (event%kind == event_done .and. event%checksum < 0) &
+      call Fail(error, 'a shot is done only with the checksum of its gather')
+    e = event
+    e%time = ClockSeconds()
+    line = LineMake(e, host, note)
     call Rehearse(journal, line, error)
   end subroutine MakeLine
 

@@ -1,6 +1,6 @@
 !> The journal of a survey that has grown. Arguments stand in journal.f90.
 submodule(journal_m) journal_grown
-  use journal_line_m, only: line_text
+  use journal_line_m, only: event_grow, event_kept, event_todo, line_text
   use sort_m, only: SortFind
   implicit none
 
@@ -31,13 +31,13 @@ contains
       slot = SortFind(records, e%record)
       if (slot == 0 .or. e%status /= journal_done) cycle
       if (done(slot)) then
-        call Put(grown, at, LineOf(LineMake('kept', e%record, 0, e%worker, JournalHost(journal, i), e%seconds, e%time, '', &
-                                            checksum(slot), e%redo)))
+        call Put(grown, at, LineOf(LineMake(event_t(event_kept, e%record, 0, e%worker, e%seconds, e%time, checksum(slot), &
+                                                    e%redo), JournalHost(journal, i), '')))
       else
-        call Put(grown, at, LineOf(LineMake('todo', e%record, 0, 0, host, 0.0_dp, now, 'not taken over')))
+        call Put(grown, at, LineOf(LineMake(event_t(event_todo, e%record, time=now), host, 'not taken over')))
       end if
     end do
-    call Put(grown, at, LineOf(LineMake('grow', 0, 0, 0, host, 0.0_dp, now, note)))
+    call Put(grown, at, LineOf(LineMake(event_t(event_grow, time=now), host, note)))
     grown = grown(:at)
   end procedure JournalGrown
 

@@ -23,20 +23,20 @@ module journal_line_m
   !> Kinds of events: of a shot, then of all.
   integer, parameter, public :: event_deal = 1, event_done = 2, event_kept = 3, event_lost = 4, event_parked = 5, event_todo = 6, &
                                 event_start = 7, event_stop = 8, event_verified = 9, event_resume = 10, event_grow = 11
-  character(8), parameter :: words(11) = [character(8) :: 'deal', 'done', 'kept', 'lost', 'parked', 'todo', &
-                                          'start', 'stop', 'verified', 'resume', 'grow']
+  character(8), parameter :: words(0:11) = [character(8) :: '', 'deal', 'done', 'kept', 'lost', 'parked', 'todo', &
+                                            'start', 'stop', 'verified', 'resume', 'grow']
   integer, parameter, public :: longest_note = 400
   integer, parameter, public :: line_text = 10              !< where the text of a line begins, behind its checksum
   character(*), parameter :: digits = '0123456789abcdef'    !< of checksums
 
-  !> What a line says. Its words stay in it: line(host(1):host(2)), line(note(1):note(2)).
+  !> What a line says. The words of one that was read stay in it: line(host(1):host(2)), line(note(1):note(2)).
   type :: event_t
     integer :: kind = 0
     integer :: record = 0, attempt = 0, worker = 0
-    integer :: host(2) = [1, 0], note(2) = [1, 0]
-    real(dp) :: seconds = 0, time = 0         !< that it took; when it was [s since 1970]
-    integer(i8) :: checksum = 0               !< of the gather, if done or kept
+    real(dp) :: seconds = 0, time = 0         !< that the shot, or the run, took; when it was [s since 1970]
+    integer(i8) :: checksum = -1              !< of the gather, if done or kept
     integer :: redo = 0                       !< how often the key-map had asked for it again, if done or kept
+    integer :: host(2) = [1, 0], note(2) = [1, 0]
   end type event_t
 
 contains
@@ -88,7 +88,7 @@ contains
 
   pure integer function KindOf(word) result(kind)
     character(*), intent(in) :: word
-    do kind = 1, size(words)                      ! the most frequent ones come first
+    do kind = 1, ubound(words, 1)                 ! the most frequent ones come first
       if (word == words(kind)) return
     end do
     kind = 0
@@ -183,18 +183,15 @@ contains
   ! --- making --------------------------------------------------------------------------------------------------------
 
   !> The line of an event, without its checksum.
-  function LineMake(event, record, attempt, worker, host, seconds, time, note, checksum, redo) result(line)
-    character(*), intent(in) :: event, host, note
-    integer, intent(in) :: record, attempt, worker
-    real(dp), intent(in) :: seconds, time
-    integer(i8), intent(in), optional :: checksum
-    integer, intent(in), optional :: redo
+  function LineMake(e, host, note) result(line)
+    type(event_t), intent(in) :: e
+    character(*), intent(in) :: host, note
     character(:), allocatable :: line
-    line = event//' '//Str(record)//' '//Str(attempt)//' '//Str(worker)//' '//OneWord(host)//' '//Str(seconds)//' '// &
-      ClockText(time)//' '
-    if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
-    if (present(redo)) then
-      if (redo > 0) line = line//'redo='//Str(redo)//' '
+    line = trim(words(e%kind))//' '//Str(e%record)//' '//Str(e%attempt)//' '//Str(e%worker)//' '//OneWord(host)//' '// &
+      Str(e%seconds)//' '//ClockText(e%time)//' '
+    if (e%kind == event_done .or. e%kind == event_kept) then
+      line = line//'checksum='//Hex(e%checksum)//' '
+      if (e%redo > 0) line = line//'redo='//Str(e%redo)//' '
     end if
     line = line//Plain(note)
   end function LineMake

@@ -35,7 +35,6 @@ module lock_m
 
   type :: lock_t
     type(c_ptr) :: handle = c_null_ptr
-    character(:), allocatable :: path
     real(dp) :: beat = 0                      !< seconds between counts
     real(dp) :: looked = 0                    !< when it was last seen to be ours [s]
   end type lock_t
@@ -58,7 +57,6 @@ contains
     silence_most = SILENCE
     if (present(beat_seconds)) lock%beat = beat_seconds
     if (present(patience)) silence_most = patience
-    lock%path = path
     do
       lock%handle = lock_try(CString(path), held)
       if (c_associated(lock%handle)) exit

@@ -11,6 +11,7 @@ module store_m
   use fio_m, only: fio_parked, fio_t, FioClose, FioMark, FioPut, FioSync
   use gather_header_m, only: gather_header_t
   use gather_m, only: gather_t
+  use journal_line_m, only: event_deal, event_done, event_lost, event_parked, event_stop, event_t, event_todo
   use journal_m, only: journal_parked, journal_t, JournalAppend, JournalClose, JournalHold, JournalRelease
   use keymap_m, only: keymap_t
   use kinds_m, only: dp, i8
@@ -135,7 +136,7 @@ contains
     character(*), intent(in) :: host
     type(error_t), allocatable, intent(inout) :: error
     call CheckOurs(store, error)
-    call JournalAppend(store%journal, 'deal', store%fio%record(slot), attempt, worker, host, 0.0_dp, '', error)
+    call JournalAppend(store%journal, event_t(event_deal, store%fio%record(slot), attempt, worker), host, '', error)
   end subroutine StoreDeal
 
   !> Writes a gather. It counts once StoreCommit has returned without error; if that fails, it is to be put again.
@@ -156,7 +157,8 @@ contains
     call FioPut(store%fio, shot, gather, checksum, error)
     store%broken = store%fio%broken
     if (allocated(error)) return
-    call JournalHold(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum, redo)
+    call JournalHold(store%journal, event_t(event_done, shot%record, attempt, worker, gather%seconds, checksum=checksum, &
+                                            redo=redo), host, '', error)
     store%broken = allocated(error)
   end subroutine StorePut
 
@@ -179,7 +181,7 @@ contains
     character(*), intent(in) :: host, why
     type(error_t), allocatable, intent(inout) :: error
     call CheckOurs(store, error)
-    call JournalAppend(store%journal, 'lost', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
+    call JournalAppend(store%journal, event_t(event_lost, store%fio%record(slot), attempt, worker), host, why, error)
     if (parked) call StorePark(store, slot, worker, host, why, error, attempt)
   end subroutine StoreLost
 
@@ -194,7 +196,7 @@ contains
     n = 0
     if (present(attempt)) n = attempt
     if (allocated(error) .or. (.not. present(attempt) .and. store%journal%entry(slot)%status == journal_parked)) return
-    call JournalAppend(store%journal, 'parked', store%fio%record(slot), n, worker, host, 0.0_dp, why, error)
+    call JournalAppend(store%journal, event_t(event_parked, store%fio%record(slot), n, worker), host, why, error)
     call FioMark(store%fio, slot, fio_parked, error)
   end subroutine StorePark
 
@@ -205,7 +207,7 @@ contains
     character(*), intent(in) :: host, why
     type(error_t), allocatable, intent(inout) :: error
     call CheckOurs(store, error)
-    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
+    call JournalAppend(store%journal, event_t(event_todo, store%fio%record(slot), 0, worker), host, why, error)
   end subroutine StoreBack
 
   !> Tells readers of the lock that this run `waits` for its disk, or no longer does.
@@ -224,7 +226,7 @@ contains
     type(error_t), allocatable :: ignored
     call CheckOurs(store, ignored)
     if (store%broken .and. .not. store%taken) call StoreReopen(store, ignored)   ! there may be room for this line again
-    if (.not. store%taken) call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, ended, error)
+    if (.not. store%taken) call JournalAppend(store%journal, event_t(event_stop, seconds=seconds), store%host, ended, error)
     call FioClose(store%fio, error)
     call JournalClose(store%journal)
     call LockRelease(store%lock)

@@ -3,6 +3,7 @@ submodule(store_m) store_open
   use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
   use fio_m, only: FioCreate, FioOpen
   use grow_m, only: Grow
+  use journal_line_m, only: event_start
   use journal_m, only: journal_done, JournalOpen
   use lock_m, only: LockTake
   use log_m, only: LogInfo, LogWarn
@@ -110,7 +111,7 @@ contains
     call CompareStatus(store, error)
     call Redo(store, error)
     call CheckOurs(store, error)
-    call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, note, error)
+    call JournalAppend(store%journal, event_t(event_start), store%host, note, error)
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Counted(count(store%done), 'shot is', 'shots are')// &
                                                                    ' done already; '//Str(count(store%unread))// &
                                                                    ' of them are read and verified')

@@ -3,6 +3,7 @@
 submodule(store_m) store_reopen
   use files_m, only: FileExists
   use fio_m, only: FioOpen
+  use journal_line_m, only: event_resume
   use journal_m, only: journal_done, JournalOpen, JournalRead, JournalTaken
   use lock_m, only: LockLost
   use text_m, only: Str
@@ -53,7 +54,7 @@ contains
   end subroutine MustBeThere
 
   module procedure StoreResumed
-    call JournalAppend(store%journal, 'resume', 0, 0, 0, store%host, seconds, why, error)
+    call JournalAppend(store%journal, event_t(event_resume, seconds=seconds), store%host, why, error)
     store%broken = allocated(error)
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done

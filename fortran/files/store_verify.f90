@@ -4,6 +4,7 @@ submodule(store_m) store_verify
   use checked_m, only: Whole
   use fio_m, only: fio_done, fio_todo, FioChecksums, FioStatus, FioVerify, FioVerifyMany
   use host_c, only: host_seconds
+  use journal_line_m, only: event_verified
   use log_m, only: LogInfo, LogWarn
   use snapshots_m, only: FioSnapshotsDrop
   use text_m, only: Counted, Str
@@ -52,7 +53,7 @@ contains
         cycle
       end if
       call FioSnapshotsDrop(store%path, store%fio%record(slot), error)
-      call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, 'the key-map says redo', error)
+      call JournalAppend(store%journal, event_t(event_todo, store%fio%record(slot)), store%host, 'the key-map says redo', error)
       call FioMark(store%fio, slot, fio_todo, error)
       store%done(slot) = .false.
       store%unread(slot) = .false.
@@ -88,7 +89,7 @@ contains
     integer, intent(in) :: slot
     character(*), intent(in) :: why
     type(error_t), allocatable, intent(inout) :: error
-    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, why, error)
+    call JournalAppend(store%journal, event_t(event_todo, store%fio%record(slot)), store%host, why, error)
     call FioMark(store%fio, slot, fio_todo, error)
     store%broken = allocated(error)
     if (allocated(error)) return
@@ -144,7 +145,7 @@ contains
     end do
     store%reading = store%reading + host_seconds() - start
     if (allocated(error) .or. .not. StoreVerified(store)) return
-    call JournalAppend(store%journal, 'verified', 0, 0, 0, store%host, store%reading, '', error)
+    call JournalAppend(store%journal, event_t(event_verified, seconds=store%reading), store%host, '', error)
     call LogInfo(Counted(store%read, 'finished shot')//' verified by checksum')
     store%read = 0
   end procedure StoreVerify

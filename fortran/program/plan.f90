@@ -315,33 +315,21 @@ contains
     type(survey_t), intent(inout) :: survey
     type(span_t), intent(inout) :: span
     type(error_t), allocatable :: error
-    character(kind=c_char, len=256) :: buffer
-    integer(c_long) :: free, total
     type(cost_t) :: cost
     real(dp), allocatable :: shot(:)
     real(dp) :: room, need
-    character(:), allocatable :: words
-    integer :: rc, shots, too_large, n
+    character(:), allocatable :: name, words
+    integer :: shots, too_large, n
     if (device_count() == 0) then
-      rc = device_why(len(buffer), buffer)
-      call Row('GPU', 'none here: '//FString(buffer))
-      room = merge(1.0e9_dp*survey%job%gpu_memory, huge(1.0_dp), survey%job%gpu_memory > 0)
-      call Needs(survey, room, need, words, too_large, error)
-      if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot')
-      if (words /= '') call Row('', words)
-      if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
+      call PrintMissingGpu(survey, span)
       return
     end if
-    call FailFromC(device_use(0), error)
-    if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
-    if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
-    if (.not. allocated(error)) room = RolesUsable(free, survey%job%ranks_per_gpu)
-    if (.not. allocated(error) .and. survey%job%gpu_memory > 0) room = min(room, 1.0e9_dp*survey%job%gpu_memory)
+    call UseGpu(survey%job, name, room, error)
     if (.not. allocated(error)) call Needs(survey, room, need, words, too_large, error)
     if (.not. allocated(error)) then
       shots = ShotsAtOnce(survey%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
-      call Row('GPU', FString(buffer)//', '//Str(min(n, survey%job%gpn))//' of '//Str(n)//' on this node')
+      call Row('GPU', name//', '//Str(min(n, survey%job%gpn))//' of '//Str(n)//' on this node')
       call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot, '//MemoryBytes(room)//' for a rank'// &
                Fits(shots))
       if (words /= '') call Row('', words)
@@ -371,6 +359,42 @@ contains
       end associate
     end if
   end subroutine PrintGpu
+
+  !> The first GPU of this node is used from here on: its name, and how much of its memory a rank may take [bytes].
+  subroutine UseGpu(job, name, room, error)
+    type(job_t), intent(in) :: job
+    character(:), allocatable, intent(out) :: name
+    real(dp), intent(out) :: room
+    type(error_t), allocatable, intent(inout) :: error
+    character(kind=c_char, len=256) :: buffer
+    integer(c_long) :: free, total
+    room = 0
+    call FailFromC(device_use(0), error)
+    if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
+    if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
+    if (allocated(error)) return
+    name = FString(buffer)
+    room = RolesUsable(free, job%ranks_per_gpu)
+    if (job%gpu_memory > 0) room = min(room, 1.0e9_dp*job%gpu_memory)
+  end subroutine UseGpu
+
+  !> What shots would take of a GPU, where there is none.
+  subroutine PrintMissingGpu(survey, span)
+    type(survey_t), intent(inout) :: survey
+    type(span_t), intent(inout) :: span
+    type(error_t), allocatable :: error
+    character(kind=c_char, len=256) :: buffer
+    character(:), allocatable :: words
+    real(dp) :: room, need
+    integer :: rc, too_large
+    rc = device_why(len(buffer), buffer)
+    call Row('GPU', 'none here: '//FString(buffer))
+    room = merge(1.0e9_dp*survey%job%gpu_memory, huge(1.0_dp), survey%job%gpu_memory > 0)
+    call Needs(survey, room, need, words, too_large, error)
+    if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot')
+    if (words /= '') call Row('', words)
+    if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
+  end subroutine PrintMissingGpu
 
   pure function OfEach(survey) result(s)
     type(survey_t), intent(in) :: survey

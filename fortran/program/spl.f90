@@ -48,7 +48,7 @@ contains
     type(error_t), allocatable :: error
     character(:), allocatable :: settings, warning
     integer :: action, exit_status, stack
-    logical :: broken, all_here, json
+    logical :: broken, json
     call PhysicsIntroduce(physics)
     call host_standard_files()
     call host_keep_memory()
@@ -97,16 +97,25 @@ contains
       if (role%master) call LogError(error%message)
     end if
     if (role%master .and. exit_status /= 0) call TellStatus(exit_status)
+    call EndTogether(role, broken, exit_status)
+    stop exit_status, quiet=.true.
+  end subroutine SplMain
+
+  !> All ranks end with the status of rank 0, or this one alone where others were lost.
+  subroutine EndTogether(role, broken, exit_status)
+    type(role_t), intent(inout) :: role
+    logical, intent(in) :: broken
+    integer, intent(inout) :: exit_status
+    logical :: all_here
+    all_here = .false.
     if (.not. broken) call Barrier(role%world, COMING, role%peers, all_here)
-    if (.not. broken) broken = .not. all_here
-    if (broken) call Leave(role, exit_status)
+    if (.not. all_here) call Leave(role, exit_status)
     call EndBy(COMING, exit_status)
     call BroadcastInteger(role%world, exit_status)
     call EndBy(merge(ENDING, COMING, LetsOthersLive()), exit_status)
     call siblings_part(0)
     call RolesStop(role)
-    stop exit_status, quiet=.true.
-  end subroutine SplMain
+  end subroutine EndTogether
 
   subroutine OwnVerb(physics, job, error)
     class(physics_t), intent(inout) :: physics

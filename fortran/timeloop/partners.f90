@@ -10,7 +10,7 @@ module partners_m
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: partners_t, numbers_t, traffic_t, PartnersSides
+  public :: partners_t, traffic_t, PartnersSides
 
   integer, parameter :: whats = 2                   !< kinds of numbers through a side, which take turns: velocities, stresses
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from check import PATIENCE, claim, done
 from minisurvey import SLOW, command, differences, make, run
+from shims import shim
 
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
 KILLS = 20
@@ -219,11 +220,10 @@ int fsync(int fd) {
 }
 """
 if SLOW == 1:
-    Path("shim.c").write_text(SHIM)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
+    library = shim("shim", SHIM)
     for fault, words in (("FULL", "No space left on device"), ("FAULTY", "Input/output error"), ("NOFOLDER", "Permission denied")):
         name = fault.lower() + ".nc"
-        r = run("par=job.par", f"output={name}", OFTEN, env={"LD_PRELOAD": os.path.abspath("shim.so"), fault: "1"})
+        r = run("par=job.par", f"output={name}", OFTEN, env={"LD_PRELOAD": library, fault: "1"})
         claim(r.returncode == 0 and r.stderr.count("no state of shot") == 1 and words in r.stderr and states(name) == [] and
               differences("whole.nc", name) == [], f"{words} for states: said once, nothing half-written stays, the shot is done")
 

@@ -2,7 +2,7 @@
 !> sources of several entries, receivers of several cells that overlap, random fields to start from. Nothing is a multiple of
 !> anything.
 module case3d_m
-  use, intrinsic :: iso_c_binding, only: c_float, c_int, c_null_char, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_null_char, c_ptr
   use check_m, only: Claim
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &

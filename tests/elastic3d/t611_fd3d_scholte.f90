@@ -7,6 +7,7 @@ program t611_fd3d_scholte
   use fullspace_m, only: Ricker
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dMedium, Scene3dNew, Scene3dTraces
+  use scholte_m, only: Scholte
   use text_m, only: Str
   implicit none
   real(dp), parameter :: c = 1500, rho1 = 1000, h = 10, points = 12, bound = 0.005_dp
@@ -27,7 +28,7 @@ contains
     real(sp), allocatable :: traces(:, :)
     real(dp) :: cs, fpeak, t0, x(3), delay, away(2)
     integer :: n(3), water, j
-    cs = Scholte(vp, vs, rho)
+    cs = Scholte(vp, vs, rho, c, rho1)
     fpeak = cs/(points*h)/2.5_dp
     t0 = 1.2_dp/fpeak
     away = [100, 220]*h
@@ -59,27 +60,6 @@ contains
                  Str(100*bound, 2)//' %')
     end associate
   end subroutine Measure
-
-  !> Root of Scholte's equation below both speeds, 4 sqrt(1 - a) sqrt(1 - b) - (2 - b)**2 = (rho1/rho) b**2 sqrt(1 - a)/sqrt(1 - w)
-  !> with a, b, w the squares of its speed over vp, vs and that of sound.
-  real(dp) function Scholte(vp, vs, rho) result(cs)
-    real(dp), intent(in) :: vp, vs, rho
-    real(dp) :: low, high, a, b, w
-    integer :: m
-    low = 0.01_dp*vs
-    high = min(c, vs)*(1 - 1e-12_dp)
-    do m = 1, 60
-      cs = (low + high)/2
-      a = (cs/vp)**2
-      b = (cs/vs)**2
-      w = (cs/c)**2
-      if (4*sqrt(1 - a)*sqrt(1 - b) - (2 - b)**2 > rho1/rho*b**2*sqrt(1 - a)/sqrt(1 - w)) then
-        low = cs
-      else
-        high = cs
-      end if
-    end do
-  end function Scholte
 
   !> By which the second trace, tapered around its arrival, fits the first one best; near `guess`.
   real(dp) function DelayOf(a, b, dt, arrival, half, guess) result(delay)

@@ -5,6 +5,7 @@ program t856_sem_sea_floor
   use elements_m, only: elements_t, face_absorbs, face_free
   use error_m, only: error_t
   use kinds_m, only: dp, sp
+  use scholte_m, only: Scholte
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_uz, sem3d_engine_t
   use semcase_m, only: periodic, semcase_t, SemBox, SemEngine, SemFine, SemPlaces
   use text_m, only: Str
@@ -122,7 +123,7 @@ contains
     real(sp), allocatable :: trace(:, :)
     real(dp) :: cs, k, w, g(3), a, b, floor, dt, seen
     integer :: n, steps
-    cs = Scholte(vp, vs, rho)
+    cs = Scholte(vp, vs, rho, c, rho1)
     k = 2*pi/(1.25_dp*h)
     w = k*cs
     g = k*sqrt(1 - (cs/[vp, vs, c])**2)
@@ -180,24 +181,5 @@ contains
     end do
     w = (low + high)/2
   end function Frequency
-
-  !> Root of Scholte's equation below all speeds, 4 sqrt(1 - a) sqrt(1 - b) - (2 - b)**2 = (rho1/rho) b**2 sqrt(1 - a)/sqrt(1 - w) with
-  !> a, b, w the squares of its speed over vp, vs and that of sound.
-  real(dp) function Scholte(vp, vs, rho) result(cs)
-    real(dp), intent(in) :: vp, vs, rho
-    real(dp) :: low, high, of(3)
-    integer :: m
-    low = 0.01_dp*vs
-    high = min(c, vs)*(1 - 1e-12_dp)
-    do m = 1, 60
-      cs = (low + high)/2
-      of = (cs/[vp, vs, c])**2
-      if (4*sqrt(1 - of(1))*sqrt(1 - of(2)) - (2 - of(2))**2 > rho1/rho*of(2)**2*sqrt((1 - of(1))/(1 - of(3)))) then
-        low = cs
-      else
-        high = cs
-      end if
-    end do
-  end function Scholte
 
 end program t856_sem_sea_floor

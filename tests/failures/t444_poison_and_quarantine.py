@@ -7,6 +7,7 @@ import sys
 from check import PATIENCE, claim, done, skip
 from jobs import RECOVERY, Job, Pace, events, kick, line_with
 from minisurvey import make, run, statuses
+from shims import shim
 
 # A library that kills a rank which allocates much (the shot with a wide spread needs a larger window than the others), and gives
 # the ranks other host names; Open MPI asks for these with shorter buffers.
@@ -46,9 +47,7 @@ int gethostname(char *name, size_t n) {
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-open("shim.c", "w").write(SHIM)
-subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
-SHIMMED = {"LD_PRELOAD": os.path.abspath("shim.so")}
+SHIMMED = {"LD_PRELOAD": shim("shim", SHIM)}
 
 
 # --- poison: the second of six shots ------------------------------------------------------------------------------------

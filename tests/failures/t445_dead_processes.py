@@ -5,13 +5,13 @@ import os
 import random
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 from check import claim, done, given_seed, skip
 from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
 from minisurvey import differences, statuses, write_keymap
+from shims import shim
 
 LEASE, NEAR = 120, 10.0
 SHORT, LONG = 2, 4                # seconds on three workers, if the machine is as busy as now: LONG outlasts a pause of 5 s on one
@@ -113,8 +113,7 @@ if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
 # Ranks with different letters in MACHINES take themselves for processes of different machines.
-with open("machines.c", "w") as f:
-    f.write(r"""
+LIBRARY = shim("machines", r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -130,12 +129,10 @@ ssize_t readlink(const char *path, char *to, size_t n) {
     return 7;
 }
 """)
-subprocess.run(["gcc", "-shared", "-fPIC", "-o", "machines.so", "machines.c", "-ldl"], check=True)
 
 
 def spread(machines, output, gate):
-    return Job(output=output, ranks=len(machines), options=RECOVERY, gate=gate,
-               env={"LD_PRELOAD": os.path.abspath("machines.so"), "MACHINES": machines})
+    return Job(output=output, ranks=len(machines), options=RECOVERY, gate=gate, env={"LD_PRELOAD": LIBRARY, "MACHINES": machines})
 
 
 job = spread("AABBB", "told.nc", 0.5)

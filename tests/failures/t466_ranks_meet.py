@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from check import ALL, PATIENCE, claim, done, skip
 from jobs import RECOVERY, Job, count, kick, line_with, ranks_here, wait_until
 from minisurvey import PROGRAM, differences, make, run
+from shims import shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -18,8 +19,7 @@ if "debug" in os.environ["B"]:
 # Two minutes are too long for a test: forty seconds of the alarm pass in one, or HASTE; or all take PATIENT times as long. And rank DIE_RANK dies at its
 # barrier number DIE_AT, before it enters it or just after; or as it starts MPI, so many microseconds after it came (DIE_YOUNG), and the others come
 # so much later (COME_LATE). With STOP_YOUNG it is stopped then instead. Rank STILL_RANK is stopped as it starts MPI in any case.
-with open("haste.c", "w") as f:
-    f.write(r"""
+LIBRARY = shim("haste", r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -65,15 +65,14 @@ int PMPI_Ibarrier(void *comm, void *request) {
     return status;
 }
 """)
-subprocess.run(["gcc", "-shared", "-fPIC", "-o", "haste.so", "haste.c", "-ldl"], check=True)
 make(lease=2)
 # One that stands still as it starts MPI hears no alarm, and its launcher would wait for it for ever. That takes a minute: see the end.
 still = [Job(output=f"still{rank}.nc", ranks=4, options=RECOVERY, machine={},
-             env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "500000", "STOP_YOUNG": "1", "PATIENT": "5"})
+             env={"LD_PRELOAD": LIBRARY, "DIE_RANK": str(rank), "DIE_YOUNG": "500000", "STOP_YOUNG": "1", "PATIENT": "5"})
          for rank in (0, 2)]
 both = Job(output="both.nc", ranks=4, options=RECOVERY, machine={},
-           env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": "1", "DIE_YOUNG": "500000", "STILL_RANK": "2", "PATIENT": "5"})
-words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1", str(PROGRAM), "par=job.par",
+           env={"LD_PRELOAD": LIBRARY, "DIE_RANK": "1", "DIE_YOUNG": "500000", "STILL_RANK": "2", "PATIENT": "5"})
+words = ["mpirun", "-x", f"LD_PRELOAD={LIBRARY}", "-n", "1", str(PROGRAM), "par=job.par",
          ":", "-n", "1", "sleep", "200"]      # a rank that never comes
 begin = time.monotonic()
 try:
@@ -90,7 +89,7 @@ claim(not os.path.exists("out.nc.lock") and not os.path.exists("out.nc"), "and h
 for rank, late in ((0, 0), (2, 0), (1, 1)):
     begin = time.monotonic()
     job = Job(output=f"young{rank}.nc", ranks=4, options=RECOVERY, machine={},
-              env={"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_YOUNG": "1" if late else "500000",
+              env={"LD_PRELOAD": LIBRARY, "DIE_RANK": str(rank), "DIE_YOUNG": "1" if late else "500000",
                    "COME_LATE": str(800000 * late), "PATIENT": "1"})
     wait_until(lambda: len(ranks_here(job.output)) >= 3 + (not late), 30, job.process)
     ended = wait_until(lambda: not ranks_here(job.output), 60)
@@ -110,7 +109,7 @@ for n in range(5 * KILLS):                     # on a fast machine some are over
     if killed == KILLS:
         break
     rank = n % 4
-    job = Job(output=f"early{n}.nc", ranks=4, options=RECOVERY, env={"LD_PRELOAD": os.path.abspath("haste.so")})
+    job = Job(output=f"early{n}.nc", ranks=4, options=RECOVERY, env={"LD_PRELOAD": LIBRARY})
     wait_until(lambda: rank in ranks_here(job.output), 30, job.process)
     time.sleep(random.uniform(0, 0.5))
     pid = job.pid(rank)
@@ -134,7 +133,7 @@ claim(not wrong, f"run again: always the undisturbed file {wrong[:2] if wrong el
 def dies(rank, barrier, inside):
     """True if the ranks ended by themselves; true if this one died; the shots that are done; seconds until they had ended."""
     begin = time.monotonic()
-    env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside), "HASTE": "10"}
+    env = {"LD_PRELOAD": LIBRARY, "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside), "HASTE": "10"}
     job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)
     came, hung = False, True
     while job.process.poll() is None and hung and time.monotonic() < begin + 300:
@@ -175,7 +174,7 @@ status, said = job.end(), job.said()
 claim(status is not None and "was stopped for 5 s as the job ended: it is killed" in said,
       f"rank 2 is stopped and rank 0 killed: mpirun ends, exit status {status}: {line_with('was stopped', said)}")
 job = Job(output="ends.nc", ranks=4, options=RECOVERY, machine={},
-          env={"LD_PRELOAD": os.path.abspath("haste.so"), "STOP_RANK": "2", "PATIENT": "3"})
+          env={"LD_PRELOAD": LIBRARY, "STOP_RANK": "2", "PATIENT": "3"})
 status, said = job.end(), job.said()
 claim(status is not None and "was stopped for 5 s as the job ended: it is killed" in said and count("ends.nc", "done") == 6,
       f"rank 2 is stopped as it ends MPI: mpirun ends, exit status {status}, all shots are done: {line_with('was stopped', said)}")

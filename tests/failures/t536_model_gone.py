@@ -85,7 +85,7 @@ def models():
 
 def finalize():
     """A library in which rank 1 dies instead of ending MPI."""
-    Path("dies.c").write_text("""#define _GNU_SOURCE
+    library = shim("dies", """#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -96,11 +96,10 @@ void mpi_finalize_f08_(int *error) {
     ((void (*)(int *))dlsym(RTLD_NEXT, "mpi_finalize_f08_"))(error);
 }
 """)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", "dies.so", "dies.c", "-ldl"], check=True)
     mini3d.make(shots=2)
     begun = time.monotonic()
     r = subprocess.run(mini3d.command("par=job.par", "output=end.nc", ranks=2, options=("--enable-recovery",)), capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=preload(os.environ, {"LD_PRELOAD": str(Path("dies.so").resolve())}))
+                       stdin=subprocess.DEVNULL, env=preload(os.environ, {"LD_PRELOAD": library}))
     seconds = time.monotonic() - begun
     claim(seconds < 45 and jobs.done_once("end.nc", 2),
           f"a rank that dies in MPI_Finalize: all end after {seconds:.1f} s, exit status {r.returncode} {r.stderr[-200:] if r.returncode else ''}")

@@ -11,13 +11,14 @@ import mini3d
 from check import claim, done, skip
 from jobs import RECOVERY, Job, kick, line_with, slow_machine
 from minisurvey import differences
+from shims import shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
 jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
 # Each rank has a machine by its name: n0, n1, ...
-Path("hosts.c").write_text(r"""
+ELSEWHERE = {"LD_PRELOAD": shim("hosts", r"""
 #include <stdio.h>
 #include <stdlib.h>
 int gethostname(char *name, size_t n) {
@@ -25,9 +26,7 @@ int gethostname(char *name, size_t n) {
     snprintf(name, n, "n%s", rank ? rank : "0");
     return 0;
 }
-""")
-subprocess.run(["gcc", "-shared", "-fPIC", "-o", "hosts.so", "hosts.c"], check=True)
-ELSEWHERE = {"LD_PRELOAD": os.path.abspath("hosts.so")}
+""")}
 mini3d.make(shots=2, tmax=1)
 r = mini3d.run("par=job.par", "output=whole.nc")
 claim(r.returncode == 0, f"undisturbed run: exit status {r.returncode}")

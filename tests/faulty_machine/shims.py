@@ -1,13 +1,16 @@
-"""Libraries of this folder that a job under test is to load first."""
+"""Libraries that a job under test is to load first."""
 import subprocess
 from pathlib import Path
 
 
-def shim(name):
-    """The library of NAME.c, built in the current folder: its whole path."""
+def shim(name, source=None):
+    """The library of NAME.c of this folder, or of a source in C, built in the current folder: its whole path."""
     library = Path(name + ".so").resolve()
-    if not library.exists():
-        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, Path(__file__).with_name(name + ".c"), "-ldl"], check=True)
+    if source:
+        Path(name + ".c").write_text(source)
+    if source or not library.exists():
+        code = Path(name + ".c") if source else Path(__file__).with_name(name + ".c")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, code, "-ldl"], check=True)
     return str(library)
 
 

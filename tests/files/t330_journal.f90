@@ -4,6 +4,7 @@ program t330_journal
   use error_m, only: error_t
   use fio_m, only: fio_todo
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
+  use journal_line_m, only: event_deal, event_done, event_lost, event_parked, event_start, event_t, event_todo
   use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalHost, JournalNote, &
     JournalOpen, JournalRead
   use kinds_m, only: dp, i8
@@ -48,26 +49,26 @@ contains
   subroutine WriteAndReplay()
     call JournalOpen(journal, path, job, records, .false., error)
     call ClaimFine(error, 'a journal is made')
-    call JournalAppend(journal, 'start', 0, 0, 0, 'a host', 0.0_dp, '3 ranks', error)
-    call JournalAppend(journal, 'deal', 11, 1, 1, 'node1', 0.0_dp, '', error)
-    call JournalAppend(journal, 'deal', 22, 1, 2, 'node2', 0.0_dp, '', error)
-    call JournalAppend(journal, 'done', 11, 1, 1, 'node1', 12.5_dp, '', error, 4000000001_i8)
-    call JournalAppend(journal, 'lost', 22, 1, 2, 'node2', 3.25_dp, 'out of memory:'//new_line('a')//' 3 GB', error)
-    call JournalAppend(journal, 'deal', 33, 1, 2, 'node2', 0.0_dp, '', error)
-    call JournalAppend(journal, 'lost', 33, 1, 2, 'node2', 1.0_dp, 'blew up', error)
-    call JournalAppend(journal, 'parked', 33, 1, 2, 'node2', 1.0_dp, 'blew up', error)
-    call JournalAppend(journal, 'deal', 44, 1, 1, 'node1', 0.0_dp, '', error)
-    call JournalAppend(journal, 'deal', 22, 2, 1, 'node1', 0.0_dp, '', error)
-    call JournalAppend(journal, 'done', 22, 2, 1, 'node1', 7.0_dp, 'second time', error, 77_i8)
+    call JournalAppend(journal, event_t(event_start), 'a host', '3 ranks', error)
+    call JournalAppend(journal, event_t(event_deal, 11, 1, 1), 'node1', '', error)
+    call JournalAppend(journal, event_t(event_deal, 22, 1, 2), 'node2', '', error)
+    call JournalAppend(journal, event_t(event_done, 11, 1, 1, 12.5_dp, checksum=4000000001_i8), 'node1', '', error)
+    call JournalAppend(journal, event_t(event_lost, 22, 1, 2, 3.25_dp), 'node2', 'out of memory:'//new_line('a')//' 3 GB', error)
+    call JournalAppend(journal, event_t(event_deal, 33, 1, 2), 'node2', '', error)
+    call JournalAppend(journal, event_t(event_lost, 33, 1, 2, 1.0_dp), 'node2', 'blew up', error)
+    call JournalAppend(journal, event_t(event_parked, 33, 1, 2, 1.0_dp), 'node2', 'blew up', error)
+    call JournalAppend(journal, event_t(event_deal, 44, 1, 1), 'node1', '', error)
+    call JournalAppend(journal, event_t(event_deal, 22, 2, 1), 'node1', '', error)
+    call JournalAppend(journal, event_t(event_done, 22, 2, 1, 7.0_dp, checksum=77_i8), 'node1', 'second time', error)
     call ClaimFine(error, 'eleven events are appended')
     call State('as written', .true.)
     call JournalClose(journal)
     call JournalOpen(journal, path, job, records, .false., error)
     call ClaimFine(error, 'it opens again')
     call State('replayed', .true.)
-    call JournalAppend(journal, 'start', 0, 0, 0, 'a host', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(event_start), 'a host', '', error)
     call State('after another start', .false.)
-    call JournalAppend(journal, 'todo', 33, 0, 0, '', 0.0_dp, 'tried anew', error)
+    call JournalAppend(journal, event_t(event_todo, 33), '', 'tried anew', error)
     call Claim(journal%entry(3)%status == fio_todo .and. journal%entry(3)%losses == 0 .and. journal%parked == 0, &
       'a parked shot can be put back')
     call JournalClose(journal)
@@ -109,14 +110,14 @@ contains
     call JournalOpen(journal, path, job, records, .false., error)
     call JournalOpen(second, path, job, records, .false., error)
     call ClaimFails(error, 'in use by another run', 'a journal that another run writes')
-    call JournalAppend(journal, 'deal', 99, 1, 1, '', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(event_deal, 99, 1, 1), '', '', error)
     call ClaimFails(error, 'shot record 99 is not', 'an unknown record')
-    call JournalAppend(journal, 'gone', 11, 1, 1, '', 0.0_dp, '', error)
-    call ClaimFails(error, 'is no event', 'an unknown event')
-    call JournalAppend(journal, 'done', 11, 1, 1, '', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(0, 11, 1, 1), '', '', error)
+    call ClaimFails(error, 'is no event', 'an event of no kind')
+    call JournalAppend(journal, event_t(event_done, 11, 1, 1), '', '', error)
     call ClaimFails(error, 'checksum', 'done without a checksum')
     call JournalClose(journal)
-    call JournalAppend(journal, 'deal', 11, 1, 1, '', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(event_deal, 11, 1, 1), '', '', error)
     call ClaimFails(error, 'not open', 'a closed journal')
     call JournalOpen(journal, path, job, records, .false., error)
     call ClaimFine(error, 'after all that it still opens')
@@ -161,7 +162,7 @@ contains
       if (allocated(error)) deallocate (error)
       call JournalOpen(journal, 'cut', job, records, .false., error)
       if (.not. Expected(text(:cut))) cycle
-      call JournalAppend(journal, 'done', 44, 1, 1, 'h', 1.0_dp, '', error, 5_i8)
+      call JournalAppend(journal, event_t(event_done, 44, 1, 1, 1.0_dp, checksum=5_i8), 'h', '', error)
       call JournalClose(journal)
       call JournalOpen(journal, 'cut', job, records, .false., error)
       call JournalClose(journal)
@@ -231,7 +232,7 @@ contains
     do cut = 0, len(header) - 1
       call Put('new', header(:cut))
       call JournalOpen(journal, 'new', job, records, .false., error)
-      call JournalAppend(journal, 'deal', 11, 1, 1, 'h', 0.0_dp, '', error)
+      call JournalAppend(journal, event_t(event_deal, 11, 1, 1), 'h', '', error)
       call JournalClose(journal)
       call JournalOpen(journal, 'new', job, records, .false., error)
       if (.not. allocated(error) .and. journal%entry(1)%deals == 1) good = good + 1
@@ -257,9 +258,9 @@ contains
     r = [(3*i, i=1, many)]
     call JournalOpen(journal, 'long', 'long', r, .false., error)
     do i = many, 1, -1
-      call JournalAppend(journal, 'deal', r(1 + mod(i*7, many)), 1, i, 'h', 0.0_dp, '', error)
+      call JournalAppend(journal, event_t(event_deal, r(1 + mod(i*7, many)), 1, i), 'h', '', error)
     end do
-    call JournalAppend(journal, 'done', 300, 1, 1, 'h', 2.0_dp, '', error, 9_i8)
+    call JournalAppend(journal, event_t(event_done, 300, 1, 1, 2.0_dp, checksum=9_i8), 'h', '', error)
     call JournalRead(reader, 'long', error)
     call ClaimFine(error, 'a journal is read while it is open for writing, shots in any order')
     i = findloc(reader%entry(:many)%record, 300, 1)
@@ -289,7 +290,7 @@ contains
     integer :: n
     call JournalOpen(journal, 'limited', job, records, .true., error)
     do n = 1, 40
-      call JournalAppend(journal, 'lost', 11, n, 1, 'h', 1.0_dp, 'lost again', error)
+      call JournalAppend(journal, event_t(event_lost, 11, n, 1, 1.0_dp), 'h', 'lost again', error)
       if (allocated(error)) exit
     end do
     call ClaimFails(error, "to 'limited': ", 'limited: line '//Str(n)//' does not fit')

@@ -6,6 +6,7 @@ program t331_killed
   use host_c, only: host_nap
   use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioSync, FioVerify
   use gather_m, only: gather_t
+  use journal_line_m, only: event_deal, event_done, event_start, event_stop, event_t
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
@@ -127,17 +128,17 @@ contains
       call FioCreate(fio, output, header, .false., error)
     end if
     call Stop1(error)
-    call JournalAppend(journal, 'start', 0, 0, 0, 'h', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(event_start), 'h', '', error)
     do i = 1, nshots
       if (journal%entry(i)%status == journal_done) cycle
-      call JournalAppend(journal, 'deal', i, journal%entry(i)%deals + 1, 1, 'h', 0.0_dp, '', error)
+      call JournalAppend(journal, event_t(event_deal, i, journal%entry(i)%deals + 1, 1), 'h', '', error)
       call Model(i, shot, gather)
       call FioPut(fio, shot, gather, checksum, error)
       call FioSync(fio, error)
-      call JournalAppend(journal, 'done', i, journal%entry(i)%deals, 1, 'h', 0.0_dp, '', error, checksum)
+      call JournalAppend(journal, event_t(event_done, i, journal%entry(i)%deals, 1, checksum=checksum), 'h', '', error)
       call Stop1(error)
     end do
-    call JournalAppend(journal, 'stop', 0, 0, 0, 'h', 0.0_dp, '', error)
+    call JournalAppend(journal, event_t(event_stop), 'h', '', error)
     call FioClose(fio, error)
     call JournalClose(journal)
     call Stop1(error)

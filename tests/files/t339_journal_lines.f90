@@ -46,10 +46,8 @@ contains
     if (e%kind == event_done .or. e%kind == event_kept) then
       e%checksum = ior(shiftl(int(RandomBelow(65536), i8), 16), int(RandomBelow(65536), i8))
       e%redo = RandomBelow(3)
-      line = LineMake(trim(words(e%kind)), e%record, e%attempt, e%worker, host, e%seconds, e%time, note, e%checksum, e%redo)
-    else
-      line = LineMake(trim(words(e%kind)), e%record, e%attempt, e%worker, host, e%seconds, e%time, note)
     end if
+    line = LineMake(e, host, note)
   end subroutine MakeRandom
 
   logical function Same(line, e, host, note)
@@ -62,7 +60,7 @@ contains
     if (.not. Same) return
     Same = r%kind == e%kind .and. r%record == e%record .and. r%attempt == e%attempt .and. r%worker == e%worker .and. &
            transfer(r%seconds, 1_i8) == transfer(e%seconds, 1_i8) .and. transfer(r%time, 1_i8) == transfer(e%time, 1_i8) .and. &
-           r%checksum == e%checksum .and. r%redo == e%redo .and. line(r%host(1):r%host(2)) == host
+           r%checksum == e%checksum .and. r%redo == e%redo .and. index(line, trim(words(e%kind))//' ') == 1 .and. line(r%host(1):r%host(2)) == host
     if (Same .and. note /= '') Same = index(line(r%note(1):r%note(2)), note, back=.true.) == r%note(2) - r%note(1) + 2 - len(note)
   end function Same
 

@@ -8,6 +8,7 @@ module readers_output_m
   use files_m, only: Crc32, Hex
   use gather_m, only: gather_t
   use iso_c_binding, only: c_char, c_int, c_long
+  use journal_line_m, only: event_done, event_t
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use kinds_m, only: dp, i8
   use readerparts_m, only: Contradiction, lf, Put, taken, Verdict
@@ -61,7 +62,7 @@ contains
     end if
     call JournalClose(j)
     call JournalOpen(j, at//'j', 'f', records, .false., error)
-    if (.not. allocated(error)) call JournalAppend(j, 'done', 7, 1, 1, 'host', 1.0_dp, '', error, int(z'1234', i8))
+    if (.not. allocated(error)) call JournalAppend(j, event_t(event_done, 7, 1, 1, 1.0_dp, checksum=int(z'1234', i8)), 'host', '', error)
     call JournalClose(j)
     if (allocated(error)) then
       outcome = min(outcome, Verdict(error))

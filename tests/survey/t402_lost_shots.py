@@ -2,10 +2,10 @@
 """A shot that fails in its worker is dealt again, then parked and named; the rest finish; a later run tries it anew."""
 import json
 import os
-import subprocess
 
 from check import claim, done, skip
 from minisurvey import make, run, statuses
+from shims import shim
 
 # A library that makes large allocations fail: the one shot with a wide spread needs a window larger than the others'.
 SHIM = r"""
@@ -29,8 +29,7 @@ int posix_memalign(void **p, size_t a, size_t n) {
 if "debug" in os.environ["B"]:
     skip("the allocation shim and the address sanitizer do not go together")
     done()
-open("shim.c", "w").write(SHIM)
-subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
+LIBRARY = shim("shim", SHIM)
 
 make(aperture=60, dx=2.5, dz=2.5)
 open("line.keymap", "w").write("""spread short streamer first=20 interval=20 channels=4 depth=20
@@ -42,7 +41,7 @@ shot 4 700 10 short
 """)
 for ranks in (1, 3):
     name = f"lost{ranks}.nc"
-    env = {"LD_PRELOAD": os.path.abspath("shim.so"), "ALLOC_LIMIT": "2621440"}
+    env = {"LD_PRELOAD": LIBRARY, "ALLOC_LIMIT": "2621440"}
     r = run("par=job.par", f"output={name}", "retries=2", ranks=ranks, env=env)
     claim(r.returncode == 2, f"{ranks} process(es): exit status {r.returncode}, must be 2" + ("" if r.returncode == 2 else r.stderr[-800:]))
     claim(r.stderr.count("it is dealt again") == 2 and "parked" in r.stderr, "the shot was dealt three times, then parked")

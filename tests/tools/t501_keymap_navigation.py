@@ -69,19 +69,13 @@ def p190(points=6, depth=lambda shot, group: '7.5'):
 
 def test_p190():
     put('line.p190', p190())
-    said = fine(
-        'a P1/90 file becomes a key-map', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap'
-    )
+    said = fine('a P1/90 file becomes a key-map', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
     shots = keymap.read_map('line.keymap')
-    claim(
-        [s.record for s in shots] == list(range(1001, 1007)) and all(len(s.channel) == 21 for s in shots),
-        f'{len(shots)} shots 1001 .. 1006 of {len(shots[0].channel)} of 24 groups',
-    )
+    claim([s.record for s in shots] == list(range(1001, 1007)) and all(len(s.channel) == 21 for s in shots),
+          f'{len(shots)} shots 1001 .. 1006 of {len(shots[0].channel)} of 24 groups')
     steps = np.diff([s.sx for s in shots])
-    claim(
-        np.abs(steps - 50).max() < 0.11,
-        f'shots are 50 m apart to {np.abs(steps - 50).max():.3f} m (coordinates hold 0.1 m)',
-    )
+    claim(np.abs(steps - 50).max() < 0.11,
+          f'shots are 50 m apart to {np.abs(steps - 50).max():.3f} m (coordinates hold 0.1 m)')
     offset = np.hypot(shots[2].rx - shots[2].sx, shots[2].ry - shots[2].sy)
     true = 200 + 25.0 * (shots[2].channel - 1)
     claim(np.abs(offset - true).max() < 0.15, f'offsets are kept to {np.abs(offset - true).max():.3f} m')
@@ -89,10 +83,8 @@ def test_p190():
     claim(abs(angle - AZIMUTH) < 0.05, f'the azimuth is found: {angle} degrees, made with {AZIMUTH}')
     across = shots[0].ry[-1] - shots[0].sy
     true = (200 + 25 * 23) * math.sin(math.radians(2))
-    claim(
-        abs(across - true) < 0.3,
-        f'y is positive to the right: the last group is {across:.2f} m across, made with {true:.2f} m',
-    )
+    claim(abs(across - true) < 0.3,
+          f'y is positive to the right: the last group is {across:.2f} m across, made with {true:.2f} m')
     claim(
         '21 of 24 channels' in said
         and '1 gaps a shot, the largest 100.0' in said
@@ -100,60 +92,29 @@ def test_p190():
         'absent groups, the gap of 100 m and the feathering of 2 degrees are told',
     )
     low = min(min(s.rx.min() for s in shots), min(s.sx for s in shots))
-    claim(
-        abs(low) < 1e-9 and all(np.all(s.rz == 7.5) and s.sz == 6 for s in shots),
-        'x starts at 0; depths are 7.5 m and 6 m',
-    )
+    claim(abs(low) < 1e-9 and all(np.all(s.rz == 7.5) and s.sz == 6 for s in shots),
+          'x starts at 0; depths are 7.5 m and 6 m')
     text = open('line.receivers').read()
     e, n = map_position(-200 * math.cos(math.radians(2)), 200 * math.sin(math.radians(2)))
-    claim(
-        f'  {e:.1f} {n:.1f} - 1\n' in text,
-        f'the original coordinates and the streamer stand beside each receiver: E {e:.1f} N {n:.1f}',
-    )
+    claim(f'  {e:.1f} {n:.1f} - 1\n' in text,
+          f'the original coordinates and the streamer stand beside each receiver: E {e:.1f} N {n:.1f}')
     status, text = tool('p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
     claim(status == 1 and 'exists already' in text, 'an existing key-map is not overwritten: ' + text.strip())
-    said = fine(
-        'but with --overwrite it is',
-        'p190',
-        'line.p190',
-        '--source-depth',
-        6,
-        '-o',
-        'line.keymap',
-        '--overwrite',
-        '--keep-offset',
-    )
+    said = fine('but with --overwrite it is', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap',
+                '--overwrite', '--keep-offset')
     shots = keymap.read_map('line.keymap')
     offset = shots[2].sx - shots[2].rx
     true = 200 + 25.0 * (shots[2].channel - 1)
-    claim(
-        np.abs(offset - true).max() < 0.15,
-        f'--keep-offset keeps the true offset along x to {np.abs(offset - true).max():.3f} m',
-    )
+    claim(np.abs(offset - true).max() < 0.15,
+          f'--keep-offset keeps the true offset along x to {np.abs(offset - true).max():.3f} m')
     both = np.hypot(offset, shots[2].ry - shots[2].sy)
-    claim(
-        np.abs(both - true).max() < 0.15 and 'feathering -2.0' in said,
-        f'and counts y no second time, to {np.abs(both - true).max():.3f} m; what the feathering was is told',
-    )
-    fine(
-        'azimuth and origin can be given',
-        'p190',
-        'line.p190',
-        '--source-depth',
-        6,
-        '-o',
-        'given.keymap',
-        '--azimuth',
-        AZIMUTH + 180,
-        '--origin',
-        EAST,
-        NORTH,
-    )
+    claim(np.abs(both - true).max() < 0.15 and 'feathering -2.0' in said,
+          f'and counts y no second time, to {np.abs(both - true).max():.3f} m; what the feathering was is told')
+    fine('azimuth and origin can be given', 'p190', 'line.p190', '--source-depth', 6, '-o', 'given.keymap', '--azimuth',
+         AZIMUTH + 180, '--origin', EAST, NORTH)
     shots = keymap.read_map('given.keymap')
-    claim(
-        abs(shots[0].sx) < 0.1 and abs(shots[5].sx + 250) < 0.1,
-        f'sailing against +x: shots at {shots[0].sx:.2f} .. {shots[5].sx:.2f} m',
-    )
+    claim(abs(shots[0].sx) < 0.1 and abs(shots[5].sx + 250) < 0.1,
+          f'sailing against +x: shots at {shots[0].sx:.2f} .. {shots[5].sx:.2f} m')
 
 
 def test_p190_depths():
@@ -161,22 +122,10 @@ def test_p190_depths():
     said = fine('blank depths are filled', 'p190', 'blank.p190', '--source-depth', 6, '-o', 'blank.keymap')
     shots = keymap.read_map('blank.keymap')
     worst = np.abs(shots[0].rz - np.round(5 + 0.1 * shots[0].channel, 1)).max()
-    claim(
-        '21 blank receiver depths in 1 of 6 shots' in said and worst < 1e-9,
-        f'from the same group of the next shot, to {worst:g} m',
-    )
-    fine(
-        'or by --depth',
-        'p190',
-        'blank.p190',
-        '--source-depth',
-        6,
-        '--depth',
-        9.5,
-        '-o',
-        'blank.keymap',
-        '--overwrite',
-    )
+    claim('21 blank receiver depths in 1 of 6 shots' in said and worst < 1e-9,
+          f'from the same group of the next shot, to {worst:g} m')
+    fine('or by --depth', 'p190', 'blank.p190', '--source-depth', 6, '--depth', 9.5, '-o', 'blank.keymap',
+         '--overwrite')
     shots = keymap.read_map('blank.keymap')
     claim(np.all(shots[0].rz == 9.5) and shots[1].rz[0] == 5.1, 'which fills the blank ones only')
     put('none.p190', p190(depth=lambda s, g: ''))
@@ -194,22 +143,13 @@ def test_p190_faults():
     def changed(i, line):
         return good[:i] + [line] + good[i + 1 :]
 
-    bad(
-        "bad.p190, line 4: easting (columns 47-55): '5000X0.0' is no number",
-        'a letter in a number',
-        changed(at, good[at][:46] + ' 5000X0.0' + good[at][55:]),
-    )
-    bad(
-        'line 5: northing (columns 15-23): is blank',
-        'a blank northing',
-        changed(at + 1, good[at + 1][:14] + ' ' * 9 + good[at + 1][23:]),
-    )
+    bad("bad.p190, line 4: easting (columns 47-55): '5000X0.0' is no number", 'a letter in a number',
+        changed(at, good[at][:46] + ' 5000X0.0' + good[at][55:]))
+    bad('line 5: northing (columns 15-23): is blank', 'a blank northing',
+        changed(at + 1, good[at + 1][:14] + ' ' * 9 + good[at + 1][23:]))
     bad('line 5: the line ends in column 60', 'a cut line', changed(at + 1, good[at + 1][:60]))
-    bad(
-        'source point 1001 has receiver group 1 more than once',
-        'a group twice',
-        good[: at + 2] + [good[at + 1]] + good[at + 2 :],
-    )
+    bad('source point 1001 has receiver group 1 more than once', 'a group twice',
+        good[: at + 2] + [good[at + 1]] + good[at + 2 :])
     bad('stands in line 4 already', 'a point twice', good + good[at : at + 8])
     bad('receivers (R) before any source', 'no source', good[:at] + good[at + 1 : at + 4])
     bad('is this a P1/90 file?', 'headers only', good[:at])
@@ -221,52 +161,16 @@ def test_p190_faults():
     refused('no such file', 'a missing file', 'p190', 'nosuch.p190', '--source-depth', 6, '-o', 'bad.keymap')
     refused('is a folder', 'a folder', 'p190', '.', '--source-depth', 6, '-o', 'bad.keymap')
     put('nul.p190', 'H\0\0\0')
-    refused(
-        'is not a text file', 'a binary file', 'p190', 'nul.p190', '--source-depth', 6, '-o', 'bad.keymap'
-    )
+    refused('is not a text file', 'a binary file', 'p190', 'nul.p190', '--source-depth', 6, '-o', 'bad.keymap')
     refused('--source-depth', 'no source depth', 'p190', 'line.p190', '-o', 'bad.keymap')
-    refused(
-        'out of range',
-        'an infinite source depth',
-        'p190',
-        'line.p190',
-        '--source-depth',
-        'inf',
-        '-o',
-        'bad.keymap',
-    )
-    refused(
-        'does not exist',
-        'a folder that is not there',
-        'p190',
-        'line.p190',
-        '--source-depth',
-        6,
-        '-o',
-        'nosuch/bad.keymap',
-    )
-    refused(
-        'did you mean --source-depth',
-        'a misspelt option',
-        'p190',
-        'line.p190',
-        '--source-dept',
-        6,
-        '-o',
-        'bad.keymap',
-    )
-    refused(
-        'write auto, or degrees',
-        'azimuth north',
-        'p190',
-        'line.p190',
-        '--source-depth',
-        6,
-        '--azimuth',
-        'north',
-        '-o',
-        'bad.keymap',
-    )
+    refused('out of range', 'an infinite source depth', 'p190', 'line.p190', '--source-depth', 'inf', '-o',
+            'bad.keymap')
+    refused('does not exist', 'a folder that is not there', 'p190', 'line.p190', '--source-depth', 6, '-o',
+            'nosuch/bad.keymap')
+    refused('did you mean --source-depth', 'a misspelt option', 'p190', 'line.p190', '--source-dept', 6, '-o',
+            'bad.keymap')
+    refused('write auto, or degrees', 'azimuth north', 'p190', 'line.p190', '--source-depth', 6, '--azimuth', 'north',
+            '-o', 'bad.keymap')
 
 
 # --- SPS ----------------------------------------------------------------------------------------------------
@@ -301,9 +205,7 @@ def sps(revision, feet=False):
     put(
         'r.sps',
         head
-        + ''.join(
-            point('R', 20, 100 + i, 1000.0, 2000.0 + 25 * i, 0.5, 100.0 + i, revision) for i in range(20)
-        ),
+        + ''.join(point('R', 20, 100 + i, 1000.0, 2000.0 + 25 * i, 0.5, 100.0 + i, revision) for i in range(20)),
     )
     put(
         'x.sps',
@@ -319,16 +221,8 @@ def sps(revision, feet=False):
 def test_sps():
     for revision in ('2.1', '0'):
         sps(revision)
-        said = fine(
-            f'SPS revision {revision} becomes a key-map',
-            'sps',
-            's.sps',
-            'r.sps',
-            'x.sps',
-            '-o',
-            'sps.keymap',
-            '--overwrite',
-        )
+        said = fine(f'SPS revision {revision} becomes a key-map', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'sps.keymap',
+                    '--overwrite')
         shots = keymap.read_map('sps.keymap')
         claim(
             f'SPS revision {revision}' in said
@@ -344,21 +238,10 @@ def test_sps():
             and abs(s.sx - 137.5) < 1e-3,
             f'the relation file is honoured, backwards too: receivers at {s.rx.tolist()}',
         )
-        claim(
-            s.sz == -97.0 and s.rz[0] == -99.5 and s.rz[5] == -110.5,
-            f'depths are point depth - elevation: {s.sz}, {s.rz[0]}, {s.rz[5]} m',
-        )
-    fine(
-        'elevations can be left out',
-        'sps',
-        's.sps',
-        'r.sps',
-        'x.sps',
-        '-o',
-        'sps.keymap',
-        '--overwrite',
-        '--no-elevation',
-    )
+        claim(s.sz == -97.0 and s.rz[0] == -99.5 and s.rz[5] == -110.5,
+              f'depths are point depth - elevation: {s.sz}, {s.rz[0]}, {s.rz[5]} m')
+    fine('elevations can be left out', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'sps.keymap', '--overwrite',
+         '--no-elevation')
     claim(keymap.read_map('sps.keymap')[0].sz == 3.0, 'the source is then 3 m deep')
     sps('2.1', feet=True)
     fine('SPS in feet', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'feet.keymap')
@@ -377,38 +260,20 @@ def test_sps_faults():
 
     bad('has no header H00', 'no revision', lambda f, t: t.split('\n', 1)[1])
     bad('header H00 names no SPS revision', 'a nameless revision', lambda f, t: t.replace('SPS 2.1', '2.1'))
-    bad(
-        'is not in the receiver file',
-        'a receiver that is not there',
-        lambda f, t: t.replace('    103.00', '    903.00') if f == 'r' else t,
-    )
-    bad(
-        'source line 10.00 point 106 index 1 is not in the source file',
-        'a source that is not there',
-        lambda f, t: t.replace('    106.00', '    906.00') if f == 's' else t,
-    )
-    bad(
-        "easting (columns 47-55): '10x0.0' is no number",
-        'a letter in a number',
-        lambda f, t: t.replace('1000.0', '10x0.0', 1) if f == 's' else t,
-    )
-    bad(
-        'must rise and come out even',
-        'channels backwards',
-        lambda f, t: t.replace('    1    51', '    5    11', 1) if f == 'x' else t,
-    )
-    bad(
-        'has another source point before',
-        'a record of two sources',
-        lambda f, t: t.replace('     506', '     505') if f == 'x' else t,
-    )
+    bad('is not in the receiver file', 'a receiver that is not there',
+        lambda f, t: t.replace('    103.00', '    903.00') if f == 'r' else t)
+    bad('source line 10.00 point 106 index 1 is not in the source file', 'a source that is not there',
+        lambda f, t: t.replace('    106.00', '    906.00') if f == 's' else t)
+    bad("easting (columns 47-55): '10x0.0' is no number", 'a letter in a number',
+        lambda f, t: t.replace('1000.0', '10x0.0', 1) if f == 's' else t)
+    bad('must rise and come out even', 'channels backwards',
+        lambda f, t: t.replace('    1    51', '    5    11', 1) if f == 'x' else t)
+    bad('has another source point before', 'a record of two sources',
+        lambda f, t: t.replace('     506', '     505') if f == 'x' else t)
     bad('only H and R records belong', 'the wrong file', lambda f, t: s if f == 'r' else t)
     bad('no relation records', 'no relations', lambda f, t: t.split('\n', 1)[0] + '\n' if f == 'x' else t)
-    bad(
-        'with another position',
-        'a point in two places',
-        lambda f, t: t + point('S', 10, 105, 1.0, 1.0, 3.0, 100.0, '2.1') if f == 's' else t,
-    )
+    bad('with another position', 'a point in two places',
+        lambda f, t: t + point('S', 10, 105, 1.0, 1.0, 3.0, 100.0, '2.1') if f == 's' else t)
     bad('point number (columns 18-25)', 'the other revision', lambda f, t: t, '--revision', '0')
 
 
@@ -441,30 +306,9 @@ def test_long_sps():
 
 
 def test_line():
-    fine(
-        'a regular streamer line',
-        'line',
-        '--shots',
-        12,
-        '--first-x',
-        3500,
-        '--shot-interval',
-        200,
-        '--source-depth',
-        6,
-        '--first-record',
-        101,
-        '--first-offset',
-        125,
-        '--interval',
-        25,
-        '--channels',
-        96,
-        '--depth',
-        8,
-        '-o',
-        'demo.keymap',
-    )
+    fine('a regular streamer line', 'line', '--shots', 12, '--first-x', 3500, '--shot-interval', 200, '--source-depth',
+         6, '--first-record', 101, '--first-offset', 125, '--interval', 25, '--channels', 96, '--depth', 8, '-o',
+         'demo.keymap')
     made, shipped = (
         keymap.read_map(p) for p in ('demo.keymap', os.path.join(ROOT, 'keymaps', 'demo12.keymap'))
     )
@@ -476,119 +320,28 @@ def test_line():
         and np.array_equal(a.rz, b.rz)
         for a, b in zip(made, shipped)
     )
-    claim(
-        same and len(made) == len(shipped) == 12,
-        'it is the same as keymaps/demo12.keymap: 12 shots of 96 channels',
-    )
-    claim(
-        'spread cable streamer' in open('demo.keymap').read() and not os.path.exists('demo.receivers'),
-        'and is written as a streamer',
-    )
-    fine(
-        'a fixed spread',
-        'line',
-        '--shots',
-        3,
-        '--first-x',
-        0,
-        '--shot-interval',
-        -50.5,
-        '--source-depth',
-        6,
-        '--spread-x',
-        100,
-        '--interval',
-        12.5,
-        '--channels',
-        20,
-        '--depth',
-        900,
-        '-o',
-        'fixed.keymap',
-    )
+    claim(same and len(made) == len(shipped) == 12, 'it is the same as keymaps/demo12.keymap: 12 shots of 96 channels')
+    claim('spread cable streamer' in open('demo.keymap').read() and not os.path.exists('demo.receivers'),
+          'and is written as a streamer')
+    fine('a fixed spread', 'line', '--shots', 3, '--first-x', 0, '--shot-interval', -50.5, '--source-depth', 6,
+         '--spread-x', 100, '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'fixed.keymap')
     shots = keymap.read_map('fixed.keymap')
-    claim(
-        shots[2].sx == -101 and shots[2].rx[19] == 337.5 and 'fixed' in open('fixed.keymap').read(),
-        'is written as one',
-    )
+    claim(shots[2].sx == -101 and shots[2].rx[19] == 337.5 and 'fixed' in open('fixed.keymap').read(),
+          'is written as one')
     said = fine('info tells what a map holds', 'info', 'demo.keymap', '--shots')
-    claim(
-        '12 shots to model, 0 skipped' in said and '96 channels' in said and said.count('\n') >= 17,
-        'summary and a line a shot',
-    )
-    refused(
-        'either --first-offset',
-        'no spread',
-        'line',
-        '--shots',
-        3,
-        '--first-x',
-        0,
-        '--shot-interval',
-        5,
-        '--source-depth',
-        6,
-        '--interval',
-        12.5,
-        '--channels',
-        20,
-        '--depth',
-        900,
-        '-o',
-        'bad.keymap',
-    )
-    refused(
-        'need --shot-interval',
-        'no interval',
-        'line',
-        '--shots',
-        3,
-        '--first-x',
-        0,
-        '--source-depth',
-        6,
-        '--spread-x',
-        1,
-        '--interval',
-        12.5,
-        '--channels',
-        20,
-        '--depth',
-        900,
-        '-o',
-        'bad.keymap',
-    )
-    refused(
-        'the last record would be',
-        'records beyond the limit',
-        'line',
-        '--shots',
-        3,
-        '--first-x',
-        0,
-        '--source-depth',
-        6,
-        '--spread-x',
-        1,
-        '--interval',
-        12.5,
-        '--channels',
-        20,
-        '--depth',
-        9,
-        '--shot-interval',
-        5,
-        '--first-record',
-        2147483647,
-        '-o',
-        'bad.keymap',
-    )
+    claim('12 shots to model, 0 skipped' in said and '96 channels' in said and said.count('\n') >= 17,
+          'summary and a line a shot')
+    refused('either --first-offset', 'no spread', 'line', '--shots', 3, '--first-x', 0, '--shot-interval', 5,
+            '--source-depth', 6, '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'bad.keymap')
+    refused('need --shot-interval', 'no interval', 'line', '--shots', 3, '--first-x', 0, '--source-depth', 6,
+            '--spread-x', 1, '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'bad.keymap')
+    refused('the last record would be', 'records beyond the limit', 'line', '--shots', 3, '--first-x', 0,
+            '--source-depth', 6, '--spread-x', 1, '--interval', 12.5, '--channels', 20, '--depth', 9, '--shot-interval',
+            5, '--first-record', 2147483647, '-o', 'bad.keymap')
     put('wrong.keymap', 'shot 1 2 3 nowhere\nshoot 2\nshot x 2 3 nowhere\n')
     status, text = tool('info', 'wrong.keymap')
-    claim(
-        status == 1 and '3 faults' in text and "unknown spread 'nowhere'" in text,
-        'info tells all faults of a map: ' + text.strip(),
-    )
+    claim(status == 1 and '3 faults' in text and "unknown spread 'nowhere'" in text,
+          'info tells all faults of a map: ' + text.strip())
     status, text = tool()
     claim(status == 0 and 'spl-keymap p190' in text, 'without arguments it describes itself')
 
@@ -667,10 +420,8 @@ def test_faults_of_maps():
         told = told_of(cable + text)
         claim(words in told, f'{what}: {told or "nothing is said"}')
     told = told_of(cable + 'shot 0 0 6 c\nshot -1 0 6 c\nshot 99999999999 0 6 c\nshot 3 x 6 d\nshot 4 0 6 d\n')
-    claim(
-        all(w in told for w in ('5 faults', 'record = 0 ', 'record = -1 ', 'record = 99999999999 ', "sx is 'x'", "spread 'd'")),
-        'records out of range are told beside other faults: ' + told,
-    )
+    claim(all(w in told for w in ('5 faults', 'record = 0 ', 'record = -1 ', 'record = 99999999999 ', "sx is 'x'", "spread 'd'")),
+          'records out of range are told beside other faults: ' + told)
     for what, lists, words in (
         ('a receiver 2000 km deep', 'list r\n1 10 2e6\n', 'some.lists, line 2: z = 2e6 is out of range'),
         ('channel 0', 'list r\n0 10 5\n', 'channel = 0 is out of range'),

@@ -73,9 +73,7 @@ def su(path, rows, order):
             head = bytearray(240)
             for word, value in row.items():
                 length = 2 if int(word) in (29, 69, 71, 89, 115, 117) else 4
-                head[int(word) - 1 : int(word) - 1 + length] = np.array(
-                    value, dtype=f'{order}i{length}'
-                ).tobytes()
+                head[int(word) - 1 : int(word) - 1 + length] = np.array(value, dtype=f'{order}i{length}').tobytes()
             file.write(bytes(head) + np.zeros(NS, dtype=order + 'f4').tobytes())
     return path
 
@@ -85,42 +83,28 @@ def agrees(shots, what, tolerance=0.0):
     if not shots:
         return
     worst = max(
-        max(
-            np.abs(s.rx - (s.sx - 150 - 25.0 * np.arange(CHANNELS))).max(),
-            abs(s.sx - 1000 - 50.0 * i),
-            abs(s.sz - 6),
-            np.abs(s.rz - 8).max(),
-        )
+        max(np.abs(s.rx - (s.sx - 150 - 25.0 * np.arange(CHANNELS))).max(), abs(s.sx - 1000 - 50.0 * i), abs(s.sz - 6),
+            np.abs(s.rz - 8).max())
         for i, s in enumerate(shots)
     )
-    claim(
-        len(shots) == SHOTS and worst <= tolerance + 1e-9,
-        f'{what}: {len(shots)} shots, positions right to {worst:.3g} m',
-    )
+    claim(len(shots) == SHOTS and worst <= tolerance + 1e-9,
+          f'{what}: {len(shots)} shots, positions right to {worst:.3g} m')
 
 
 def test_good():
     shots, text = fine('a SEG-Y file becomes a key-map', segy('plain.segy', headers()))
     agrees(shots, 'metres, scalar 1')
-    claim(
-        'spread cable streamer first=150.0 interval=25.0 channels=12' in open('out.keymap').read(),
-        'a regular streamer is written as one',
-    )
+    claim('spread cable streamer first=150.0 interval=25.0 channels=12' in open('out.keymap').read(),
+          'a regular streamer is written as one')
     for scalar, scale in ((-100, 100), (-10, 10), (0, 1)):
-        agrees(
-            fine(f'coordinate scalar {scalar}', segy('scalar.segy', headers(scale, scalar)))[0],
-            f'scalar {scalar}',
-        )
+        agrees(fine(f'coordinate scalar {scalar}', segy('scalar.segy', headers(scale, scalar)))[0], f'scalar {scalar}')
     agrees(fine('coordinate scalar 10', segy('scalar.segy', tens()))[0], 'scalar 10', 5.0)
     feet = headers(1 / 0.3048 * 100, -100)
     for row in feet:
         row[F.offset] = round(row[F.offset] / 0.3048)
     agrees(fine('a file in feet', segy('feet.segy', feet, feet=True))[0], 'feet by the file header', 0.01)
-    agrees(
-        fine('feet that the file does not tell', segy('feet.segy', feet, system=False), '--unit', 'ft')[0],
-        '--unit ft',
-        0.01,
-    )
+    agrees(fine('feet that the file does not tell', segy('feet.segy', feet, system=False), '--unit', 'ft')[0],
+           '--unit ft', 0.01)
     for row in feet:                            # three million feet away, as state plane coordinates are
         for word in (F.SourceX, F.GroupX):
             row[word] += 300000000 - 100000
@@ -129,10 +113,8 @@ def test_good():
     claim(max(map(abs, far)) < 0.02, f'are feet of 0.3048 m, or with --unit us-ft of 1200/3937 m: {far[0]:.3f} and {far[1]:.3f} m off')
     claim('us-ft if they are those of the US survey, which lie up to 1.8 m elsewhere' in away[0][1] and 'us-ft' not in away[1][1],
           'the other foot is told of where it lies elsewhere')
-    claim(
-        'does not say metres or feet' in fine('no unit', segy('nounit.segy', headers(), system=False))[1],
-        'metres are assumed aloud',
-    )
+    claim('does not say metres or feet' in fine('no unit', segy('nounit.segy', headers(), system=False))[1],
+          'metres are assumed aloud')
     shuffled = [headers()[i] for i in np.random.default_rng(1).permutation(SHOTS * CHANNELS)]
     shots, text = fine('unsorted traces', segy('shuffled.segy', shuffled))
     agrees(shots, 'sorted again')
@@ -193,15 +175,10 @@ def test_without_coordinates():
         row.update({F.SourceX: 0, F.GroupX: 0})
     segy('offsets.segy', rows)
     refused('give --shot-interval', 'offsets only', 'offsets.segy')
-    agrees(
-        fine('offsets and a shot interval', 'offsets.segy', '--shot-interval', 50, '--first-x', 1000)[0],
-        'placed',
-    )
+    agrees(fine('offsets and a shot interval', 'offsets.segy', '--shot-interval', 50, '--first-x', 1000)[0], 'placed')
     for row in rows:
         row[F.offset] = abs(row[F.offset])
-    shots, text = fine(
-        'offsets without sign', segy('unsigned.segy', rows), '--shot-interval', 50, '--first-x', 1000
-    )
+    shots, text = fine('offsets without sign', segy('unsigned.segy', rows), '--shot-interval', 50, '--first-x', 1000)
     agrees(shots, 'lie behind')
     claim('offsets have no sign' in text, 'which is told')
     shots, _ = fine('or ahead', 'unsigned.segy', '--shot-interval', 50, '--first-x', 1000, '--direction', 1)
@@ -224,10 +201,8 @@ def test_crossed_line():
             row[x] = round(0.6 * row[x]) + 50000000
     shots, text = fine('a slant line', segy('slant.segy', rows))
     worst = max(np.abs(s.sx - s.rx - 150 - 25.0 * np.arange(CHANNELS)).max() for s in shots)
-    claim(
-        worst < 0.02 and 'azimuth of +x: 36.87' in text,
-        f'is projected to its azimuth of 36.87 degrees, offsets right to {worst:.3f} m',
-    )
+    claim(worst < 0.02 and 'azimuth of +x: 36.87' in text,
+          f'is projected to its azimuth of 36.87 degrees, offsets right to {worst:.3f} m')
 
 
 def test_faults():
@@ -237,14 +212,8 @@ def test_faults():
             rows[i].update(words)
         return segy(name, rows)
 
-    refused(
-        'has channel 2 twice (traces 2 and 3)', 'a channel twice', changed('f1.segy', (2, {F.TraceNumber: 2}))
-    )
-    refused(
-        'record 11 has two source positions',
-        'two sources in a record',
-        changed('f2.segy', (3, {F.SourceX: 1})),
-    )
+    refused('has channel 2 twice (traces 2 and 3)', 'a channel twice', changed('f1.segy', (2, {F.TraceNumber: 2})))
+    refused('record 11 has two source positions', 'two sources in a record', changed('f2.segy', (3, {F.SourceX: 1})))
     rows = changed('f0.segy', (3, {F.SourceDepth: 9}))
     refused('record 11 has two source positions: sz = 6 m (trace 1) and 9 m (trace 4)', 'two depths of a source', rows)
     fine('the same with --source-depth', rows, '--source-depth', 7)

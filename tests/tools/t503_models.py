@@ -30,10 +30,8 @@ def holds(path, variable, values, dx, dz, x0, z0, unit):
     with netCDF4.Dataset(path) as file:
         v, x, z = file.variables[variable], file.variables['x'], file.variables['z']
         worst = float(np.abs(v[:] - values).max())
-        axes = max(
-            float(np.abs(x[:] - x0 - dx * np.arange(NX)).max()),
-            float(np.abs(z[:] - z0 - dz * np.arange(NZ)).max()),
-        )
+        axes = max(float(np.abs(x[:] - x0 - dx * np.arange(NX)).max()),
+                   float(np.abs(z[:] - z0 - dz * np.arange(NZ)).max()))
         claim(
             v.dimensions == ('z', 'x')
             and v.dtype == np.float32
@@ -44,10 +42,8 @@ def holds(path, variable, values, dx, dz, x0, z0, unit):
             and z.axis == 'Z',
             f'{path}: {variable}(z, x) in {unit}, axes in m, z down',
         )
-        claim(
-            worst <= 5e-7 * float(np.abs(values).max()) and axes < 1e-9,
-            f'values right to {worst:.2g} {unit}, axes to {axes:.1g} m',
-        )
+        claim(worst <= 5e-7 * float(np.abs(values).max()) and axes < 1e-9,
+              f'values right to {worst:.2g} {unit}, axes to {axes:.1g} m')
 
 
 def segy(path, values, kind=1, cdp=True, feet=False, dt=4000, place=lambda i: (10000 + 125 * i, 0), scalar=-10):
@@ -185,176 +181,48 @@ def swap(data, start, width, count):
 def test_segy():
     for kind, name in ((1, 'IBM'), (5, 'IEEE')):
         segy('vp.segy', section(), kind)
-        said = fine(
-            f'a SEG-Y section of {name} floats',
-            'segy',
-            'vp.segy',
-            '--variable',
-            'vp',
-            '--unit',
-            'm/s',
-            '--dz',
-            5,
-            '-o',
-            'vp.nc',
-            '--overwrite',
-        )
+        said = fine(f'a SEG-Y section of {name} floats', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'm/s', '--dz',
+                    5, '-o', 'vp.nc', '--overwrite')
         holds('vp.nc', 'vp', section(), 12.5, 5, 1000, 0, 'm/s')
-        claim(
-            'CDP coordinates: traces 12.5 m apart' in said,
-            'the trace spacing comes from CDP coordinates, which is told',
-        )
-    refused(
-        'give --dz (the sample interval of SEG-Y is a time)',
-        'the sample interval is not taken as depth',
-        'segy',
-        'vp.segy',
-        '--variable',
-        'vp',
-        '--unit',
-        'm/s',
-    )
+        claim('CDP coordinates: traces 12.5 m apart' in said,
+              'the trace spacing comes from CDP coordinates, which is told')
+    refused('give --dz (the sample interval of SEG-Y is a time)', 'the sample interval is not taken as depth', 'segy',
+            'vp.segy', '--variable', 'vp', '--unit', 'm/s')
     segy('nox.segy', section(), cdp=False)
     refused('give --dx', 'no coordinates', 'segy', 'nox.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
-    fine(
-        'km/s with spacings and origin given',
-        'segy',
-        segy('km.segy', section(0.001), cdp=False),
-        '--variable',
-        'vp',
-        '--unit',
-        'km/s',
-        '--dz',
-        5,
-        '--dx',
-        7,
-        '--x0',
-        -50,
-        '--z0',
-        30,
-        '-o',
-        'km.nc',
-    )
+    fine('km/s with spacings and origin given', 'segy', segy('km.segy', section(0.001), cdp=False), '--variable', 'vp',
+         '--unit', 'km/s', '--dz', 5, '--dx', 7, '--x0', -50, '--z0', 30, '-o', 'km.nc')
     holds('km.nc', 'vp', section(0.001) * np.float32(1000), 7, 5, -50, 30, 'm/s')
-    fine(
-        'coordinates in feet',
-        'segy',
-        segy('feet.segy', section(), feet=True),
-        '--variable',
-        'vp',
-        '--unit',
-        'm/s',
-        '--dz',
-        5,
-        '-o',
-        'feet.nc',
-    )
+    fine('coordinates in feet', 'segy', segy('feet.segy', section(), feet=True), '--variable', 'vp', '--unit', 'm/s',
+         '--dz', 5, '-o', 'feet.nc')
     holds('feet.nc', 'vp', section(), 12.5 * 0.3048, 5, 304.8, 0, 'm/s')
     test_lines()
-    fine(
-        'density in g/cm3',
-        'segy',
-        segy('rho.segy', section(0.001)),
-        '--variable',
-        'rho',
-        '--unit',
-        'g/cm3',
-        '--dz',
-        5,
-        '-o',
-        'rho.nc',
-    )
+    fine('density in g/cm3', 'segy', segy('rho.segy', section(0.001)), '--variable', 'rho', '--unit', 'g/cm3', '--dz',
+         5, '-o', 'rho.nc')
     holds('rho.nc', 'rho', section(0.001) * np.float32(1000), 12.5, 5, 1000, 0, 'kg/m3')
-    refused(
-        'no unit of vp',
-        'a density unit for a velocity',
-        'segy',
-        'vp.segy',
-        '--variable',
-        'vp',
-        '--unit',
-        'g/cm3',
-        '--dz',
-        5,
-    )
-    refused(
-        'would be 1.5e+06',
-        'm/s called km/s',
-        'segy',
-        'vp.segy',
-        '--variable',
-        'vp',
-        '--unit',
-        'km/s',
-        '--dz',
-        5,
-    )
+    refused('no unit of vp', 'a density unit for a velocity', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'g/cm3',
+            '--dz', 5)
+    refused('would be 1.5e+06', 'm/s called km/s', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'km/s', '--dz', 5)
     refused('are required: --variable, --unit', 'no unit', 'segy', 'vp.segy', '--dz', 5)
-    refused(
-        'out of range: >= 0.001 and <= 100000 m',
-        'dz = 0',
-        'segy',
-        'vp.segy',
-        '--variable',
-        'vp',
-        '--unit',
-        'm/s',
-        '--dz',
-        0,
-    )
+    refused('out of range: >= 0.001 and <= 100000 m', 'dz = 0', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'm/s',
+            '--dz', 0)
     holes = section()
     holes[3, 4] = np.nan
-    refused(
-        '1 of 315 samples are not finite; the first in column 5, sample 4',
-        'a sample that is not a number',
-        'segy',
-        segy('nan.segy', holes, 5),
-        '--variable',
-        'vp',
-        '--unit',
-        'm/s',
-        '--dz',
-        5,
-    )
+    refused('1 of 315 samples are not finite; the first in column 5, sample 4', 'a sample that is not a number', 'segy',
+            segy('nan.segy', holes, 5), '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
     status, text = tool('segy', 'vp.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', 5, '-o', 'vp.nc')
     claim(status == 1 and 'exists already' in text, 'an existing file is not overwritten: ' + text.strip())
 
 
 def test_su():
     for order in '<>':
-        said = fine(
-            'an SU section',
-            'su',
-            su('vp.su', section(), order),
-            '--variable',
-            'vp',
-            '--unit',
-            'm/s',
-            '-o',
-            'su.nc',
-            '--overwrite',
-        )
+        said = fine('an SU section', 'su', su('vp.su', section(), order), '--variable', 'vp', '--unit', 'm/s', '-o',
+                    'su.nc', '--overwrite')
         holds('su.nc', 'vp', section(), 12.5, 5, 300, 20, 'm/s')
-        claim(
-            'd1 = 5, f1 = 20, d2 = 12.5, f2 = 300' in said, 'its axes come from d1, f1, d2, f2, which is told'
-        )
+        claim('d1 = 5, f1 = 20, d2 = 12.5, f2 = 300' in said, 'its axes come from d1, f1, d2, f2, which is told')
     su('nod.su', section(), d1=0.0, d2=0.0)
     refused('give --dz', 'an SU file without d1', 'su', 'nod.su', '--variable', 'vp', '--unit', 'm/s')
-    fine(
-        'spacings given',
-        'su',
-        'nod.su',
-        '--variable',
-        'vp',
-        '--unit',
-        'm/s',
-        '--dz',
-        5,
-        '--dx',
-        10,
-        '-o',
-        'nod.nc',
-    )
+    fine('spacings given', 'su', 'nod.su', '--variable', 'vp', '--unit', 'm/s', '--dz', 5, '--dx', 10, '-o', 'nod.nc')
     holds('nod.nc', 'vp', section(), 10, 5, 0, 0, 'm/s')
 
 
@@ -367,21 +235,8 @@ def test_raw():
     ):
         values = section().T if order == 'zfast' else section()
         values.astype({'little': '<', 'big': '>'}[endian] + 'f' + str(int(kind[5:]) // 8)).tofile('vp.raw')
-        fine(
-            f'raw {kind}, {endian} endian, {order}',
-            'raw',
-            'vp.raw',
-            *shape,
-            '--order',
-            order,
-            '--endian',
-            endian,
-            '--type',
-            kind,
-            '-o',
-            'raw.nc',
-            '--overwrite',
-        )
+        fine(f'raw {kind}, {endian} endian, {order}', 'raw', 'vp.raw', *shape, '--order', order, '--endian', endian,
+             '--type', kind, '-o', 'raw.nc', '--overwrite')
         holds('raw.nc', 'vp', section(), 10, 5, 0, 0, 'm/s')
     section().T.tofile('zfast.raw')
     np.full(NX * NZ, 2000, np.float32).tofile('even.raw')
@@ -397,13 +252,8 @@ def test_raw():
     refused('check --unit, the byte order', 'the wrong byte order', 'raw', 'vp.raw', *shape)
     with open('vp.raw', 'ab') as file:
         file.write(b'\0\0\0\0')
-    refused(
-        'has 1264 bytes, but nx = 21 times nz = 15 samples of float32 are 1260',
-        'a file of the wrong size',
-        'raw',
-        'vp.raw',
-        *shape,
-    )
+    refused('has 1264 bytes, but nx = 21 times nz = 15 samples of float32 are 1260', 'a file of the wrong size', 'raw',
+            'vp.raw', *shape)
     (-section()).tofile('minus.raw')
     refused('outside 100 .. 15000 m/s', 'negative velocities', 'raw', 'minus.raw', *shape)
 
@@ -413,10 +263,8 @@ def test_demo():
     with netCDF4.Dataset('demo.nc') as file:
         vp, rho = np.array(file.variables['vp'][:]), np.array(file.variables['rho'][:])
         x, z = np.array(file.variables['x'][:]), np.array(file.variables['z'][:])
-    claim(
-        vp.shape == (241, 601) and x[-1] == 6000 and z[-1] == 2400,
-        f'is {x[-1]:g} m x {z[-1]:g} m on {vp.shape} nodes',
-    )
+    claim(vp.shape == (241, 601) and x[-1] == 6000 and z[-1] == 2400,
+          f'is {x[-1]:g} m x {z[-1]:g} m on {vp.shape} nodes')
     water = (vp == WATER[0]) & (rho == WATER[1])
     depth = water.sum(axis=0) * 10.0
     claim(
@@ -448,10 +296,8 @@ def test_demo():
     )
     claim('vp: P wave velocity, 1480 .. 4500 m/s' in said, 'ranges are told')
     said = fine('info tells grid, units and ranges', 'info', 'demo.nc')
-    claim(
-        'x: 601 nodes, 0 .. 6000 m, spacing 10' in said and 'rho (z, x): 1020' in said and 'kg/m3' in said,
-        said.split('\n')[2].strip(),
-    )
+    claim('x: 601 nodes, 0 .. 6000 m, spacing 10' in said and 'rho (z, x): 1020' in said and 'kg/m3' in said,
+          said.split('\n')[2].strip())
     fine('a larger demo', 'demo', '--length', 20000, '--depth', 3000, '--spacing', 25, '-o', 'large.nc')
     refused('more than 2e8', 'a demo beyond memory', 'demo', '--spacing', 0.1)
     status, text = tool('info', 'vp.segy')

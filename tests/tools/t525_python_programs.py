@@ -15,7 +15,7 @@ import spltools as spl
 from check import PATIENCE, claim, claim_fails, done, skip
 from jobs import Gate, slow_machine, wait_until
 from minisurvey import make
-from shims import preload
+from shims import preload, shim
 
 PROGRAMS = Path(os.environ['B']) / 'bin'
 os.environ['SPL_BIN'] = str(PROGRAMS)
@@ -67,14 +67,13 @@ void *aligned_alloc(size_t a, size_t n) { if (n > LIMIT) { errno = ENOMEM; retur
 if 'debug' in os.environ['B']:
     skip('the allocation shim and the address sanitizer do not go together')
 else:
-    Path('shim.c').write_text(SHIM)
-    subprocess.run(['gcc', '-shared', '-fPIC', '-O1', '-o', 'shim.so', 'shim.c'], check=True)
+    library = shim('shim', SHIM)
     make(aperture=60, dx=2.5, dz=2.5)
     near = [[x + 20.0, 20.0] for x in range(0, 80, 20)]
     spl.write_keymap('line.keymap', [[600, 10], [640, 10], [660, 10]],
                      [np.array(near) + [600, 0], np.column_stack([np.arange(10, 1190, 20.0), np.full(59, 20.0)]), np.array(near) + [660, 0]],
                      overwrite=True)
-    os.environ['LD_PRELOAD'] = os.path.abspath('shim.so')
+    os.environ['LD_PRELOAD'] = library
     claim_fails(lambda: spl.run(par='job.par', output='parked.nc', retries=0), ['parked', 'check=False'], 'a parked shot is an error')
     ran = spl.run(par='job.par', output='parked.nc', retries=0, check=False)
     del os.environ['LD_PRELOAD']

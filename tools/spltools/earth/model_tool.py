@@ -45,9 +45,8 @@ def main(arguments):
     _demo_options(verbs)
     basin.options(verbs, _output_options)
     layer_cells.options(verbs, _output_options)
-    verb = verbs.add_parser(
-        'info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.'
-    )
+    verb = verbs.add_parser('info', help='what a model file holds',
+                            description='Prints grid, units and ranges of a NetCDF model.')
     verb.add_argument('file', metavar='FILE')
     verb.set_defaults(action=_info)
     options = parser.parse_args(arguments)
@@ -64,9 +63,7 @@ def _common_options(verb):
     verb.add_argument('--variable', choices=SECTIONS, required=True, help='what the samples are')
     verb.add_argument('--unit', choices=VELOCITIES_AND_DENSITIES, required=True, help='unit of the samples')
     verb.add_argument('--x0', type=number(-1e8, 1e8, 'm'), metavar='M', help='x of the first trace or column')
-    verb.add_argument(
-        '--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0'
-    )
+    verb.add_argument('--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0')
     arrayfiles.lengths_option(verb)
     _output_options(verb)
 
@@ -77,33 +74,20 @@ def _output_options(verb):
 
 
 def _segy_options(verbs):
-    verb = verbs.add_parser(
-        'segy',
-        aliases=['su'],
-        help='from a SEG-Y or SU depth section',
-        description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.',
-    )
+    verb = verbs.add_parser('segy', aliases=['su'], help='from a SEG-Y or SU depth section',
+                            description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.')
     segy_layout.file_options(verb)
-    verb.add_argument(
-        '--dx',
-        type=SPACING,
-        metavar='M',
-        help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU',
-    )
-    verb.add_argument(
-        '--dz',
-        type=SPACING,
-        metavar='M',
-        help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)',
-    )
+    verb.add_argument('--dx', type=SPACING, metavar='M',
+                      help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU')
+    verb.add_argument('--dz', type=SPACING, metavar='M',
+                      help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)')
     _common_options(verb)
     verb.set_defaults(action=_segy)
 
 
 def _raw_options(verbs):
-    verb = verbs.add_parser(
-        'raw', help='from a raw binary file', description='Model from plain numbers without a header.'
-    )
+    verb = verbs.add_parser('raw', help='from a raw binary file',
+                            description='Model from plain numbers without a header.')
     verb.add_argument('file', metavar='FILE')
     raw_options(verb, required=True)
     _common_options(verb)
@@ -119,15 +103,12 @@ def _demo_options(verbs):
             'undulating sea floor, dipping faulted layers, a salt body; vp and rho independent of each other.'
         ),
     )
-    verb.add_argument(
-        '--length', type=number(500.0, 1e6, 'm'), default=6000.0, metavar='M', help='along x, default 6000'
-    )
-    verb.add_argument(
-        '--depth', type=number(200.0, 1e5, 'm'), default=2400.0, metavar='M', help='along z, default 2400'
-    )
-    verb.add_argument(
-        '--spacing', type=number(0.1, 1000.0, 'm'), default=10.0, metavar='M', help='of the grid, default 10'
-    )
+    verb.add_argument('--length', type=number(500.0, 1e6, 'm'), default=6000.0, metavar='M',
+                      help='along x, default 6000')
+    verb.add_argument('--depth', type=number(200.0, 1e5, 'm'), default=2400.0, metavar='M',
+                      help='along z, default 2400')
+    verb.add_argument('--spacing', type=number(0.1, 1000.0, 'm'), default=10.0, metavar='M',
+                      help='of the grid, default 10')
     _output_options(verb)
     verb.set_defaults(action=_demo)
 
@@ -261,9 +242,8 @@ FAULTS = (
 def demo_model(length, depth, spacing):
     """vp and rho, (nz, nx), of the demo model."""
     nx, nz = int(round(length / spacing)) + 1, int(round(depth / spacing)) + 1
-    x, z = np.meshgrid(
-        np.arange(nx) * spacing / length, np.arange(nz) * spacing
-    )  # x in parts of the length, z in metres
+    x, z = np.meshgrid(np.arange(nx) * spacing / length,
+                       np.arange(nz) * spacing)  # x in parts of the length, z in metres
     floor = depth * (
         0.135 + 0.035 * x + 0.010 * np.sin(2 * np.pi * 2.3 * x) + 0.004 * np.sin(2 * np.pi * 7.1 * x + 1.0)
     )

@@ -16,9 +16,8 @@ def raw_options(verb, required):
     verb.add_argument('--nz', type=samples, required=required, metavar='N', help='samples of a column')
     verb.add_argument('--dx', type=SPACING, required=required, metavar='M')
     verb.add_argument('--dz', type=SPACING, required=required, metavar='M')
-    verb.add_argument(
-        '--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file'
-    )
+    verb.add_argument('--order', choices=('zfast', 'xfast'), default='zfast',
+                      help='index that runs fastest in the file')
     verb.add_argument('--type', choices=('float32', 'float64'), default='float32')
     verb.add_argument('--endian', choices=('little', 'big'), default='little')
 

@@ -69,11 +69,8 @@ class Columns:
         value = self.real(first, last, name, blank)
         if np.isnan(value) or (value == int(value) and abs(value) <= RECORD_MAX):
             return 0 if np.isnan(value) else int(value)
-        self.faults.add(
-            self.path,
-            self.number,
-            f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number up to {RECORD_MAX}",
-        )
+        self.faults.add(self.path, self.number,
+                        f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number up to {RECORD_MAX}")
         return 0
 
 

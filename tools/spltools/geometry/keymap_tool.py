@@ -52,9 +52,7 @@ def main(arguments):
 
 
 def _output_options(verb):
-    verb.add_argument(
-        '-o', '--output', metavar='MAP', required=True, help='key-map to write, e.g. line.keymap'
-    )
+    verb.add_argument('-o', '--output', metavar='MAP', required=True, help='key-map to write, e.g. line.keymap')
     verb.add_argument('--overwrite', action='store_true', help='replace files that exist')
 
 
@@ -69,54 +67,26 @@ def _axis_options(verb):
             'are easting and northing of the file, as for a 3D model in map coordinates'
         ),
     )
-    verb.add_argument(
-        '--origin',
-        nargs=2,
-        type=number(-1e9, 1e9, 'm'),
-        metavar=('E', 'N'),
-        help='map coordinates of x = 0, y = 0; default: the smallest x of any source or receiver becomes 0',
-    )
-    verb.add_argument(
-        '--keep-offset',
-        action='store_true',
-        help=(
-            'receivers of a feathered streamer at their true distance from the source, instead of its part'
-            ' along x'
-        ),
-    )
-    verb.add_argument(
-        '--crs',
-        metavar='TEXT',
-        help='system of the map coordinates, best as EPSG:CODE; default: what the file says',
-    )
-    verb.add_argument(
-        '--renumber', action='store_true', help='number the shots 1, 2, ... in the order of the file'
-    )
+    verb.add_argument('--origin', nargs=2, type=number(-1e9, 1e9, 'm'), metavar=('E', 'N'),
+                      help='map coordinates of x = 0, y = 0; default: the smallest x of any source or receiver becomes 0')
+    verb.add_argument('--keep-offset', action='store_true',
+                      help='receivers of a feathered streamer at their true distance from the source, instead of its part along x')
+    verb.add_argument('--crs', metavar='TEXT',
+                      help='system of the map coordinates, best as EPSG:CODE; default: what the file says')
+    verb.add_argument('--renumber', action='store_true', help='number the shots 1, 2, ... in the order of the file')
 
 
 def _p190_options(verbs):
     verb = verbs.add_parser(
         'p190',
         help='from UKOOA P1/90 navigation',
-        description=(
-            'Key-map from a UKOOA P1/90 file: '
-            'S records are the shots, the R records after each its receivers.'
-        ),
+        description='Key-map from a UKOOA P1/90 file: S records are the shots, the R records after each its receivers.',
     )
     verb.add_argument('file', metavar='FILE')
-    verb.add_argument(
-        '--source-depth',
-        type=number(-1e6, 1e6, 'm'),
-        required=True,
-        metavar='M',
-        help='depth of the source (P1/90 holds none)',
-    )
-    verb.add_argument(
-        '--depth',
-        type=number(-1e6, 1e6, 'm'),
-        metavar='M',
-        help='for blank receiver depths; default: that of the same group in the nearest shot',
-    )
+    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M',
+                      help='depth of the source (P1/90 holds none)')
+    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), metavar='M',
+                      help='for blank receiver depths; default: that of the same group in the nearest shot')
     verb.add_argument('--source', metavar='ID', help='source ID (column 18), where a point has several')
     verb.add_argument('--streamer', metavar='ID',
                       help='streamer ID (column 80), where there are several; all: each of them, for modelling in 3D')
@@ -126,40 +96,26 @@ def _p190_options(verbs):
 
 
 def _sps_options(verbs):
-    verb = verbs.add_parser(
-        'sps',
-        help='from SPS source, receiver and relation files',
-        description='Key-map from the three SPS files.',
-    )
+    verb = verbs.add_parser('sps', help='from SPS source, receiver and relation files',
+                            description='Key-map from the three SPS files.')
     verb.add_argument('sources', metavar='S-FILE')
     verb.add_argument('receivers', metavar='R-FILE')
     verb.add_argument('relations', metavar='X-FILE')
     verb.add_argument('--revision', choices=('0', '2.1'), help='default: by header H00 of S-FILE')
-    verb.add_argument(
-        '--no-elevation',
-        action='store_true',
-        help='depth = point depth; default: point depth - surface elevation',
-    )
-    verb.add_argument(
-        '--skip-missing',
-        action='store_true',
-        help='leave out relations of sources, and channels of receivers, that S-FILE and R-FILE lack',
-    )
-    verb.add_argument(
-        '--on-floor', action='store_true', help='receivers lie on the sea floor: their depth is the water depth of R-FILE'
-    )
+    verb.add_argument('--no-elevation', action='store_true',
+                      help='depth = point depth; default: point depth - surface elevation')
+    verb.add_argument('--skip-missing', action='store_true',
+                      help='leave out relations of sources, and channels of receivers, that S-FILE and R-FILE lack')
+    verb.add_argument('--on-floor', action='store_true',
+                      help='receivers lie on the sea floor: their depth is the water depth of R-FILE')
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_sps)
 
 
 def _segy_options(verbs):
-    verb = verbs.add_parser(
-        'segy',
-        aliases=['su'],
-        help='from the trace headers of SEG-Y or SU',
-        description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.',
-    )
+    verb = verbs.add_parser('segy', aliases=['su'], help='from the trace headers of SEG-Y or SU',
+                            description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.')
     segy_layout.file_options(verb)
     verb.add_argument(
         '--unit',
@@ -167,44 +123,19 @@ def _segy_options(verbs):
         default='auto',
         help='unit of lengths; auto: as the file header says, which calls feet of 0.3048 m and of the US survey (us-ft) alike',
     )
-    verb.add_argument(
-        '--record-field',
-        choices=('record', 'source_point'),
-        default='record',
-        help='what numbers the shots: field record (bytes 9-12) or energy source point (17-20)',
-    )
-    verb.add_argument(
-        '--byte',
-        action='append',
-        default=[],
-        metavar='FIELD=POS[:LEN]',
-        help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_layout.FIELDS),
-    )
-    verb.add_argument(
-        '--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers'
-    )
-    verb.add_argument(
-        '--depth',
-        type=number(-1e6, 1e6, 'm'),
-        metavar='M',
-        help='of receivers, instead of that in the headers',
-    )
-    verb.add_argument(
-        '--shot-interval',
-        type=number(-1e6, 1e6, 'm'),
-        metavar='M',
-        help='where headers hold offsets but no coordinates',
-    )
-    verb.add_argument(
-        '--first-x', type=number(-1e8, 1e8, 'm'), default=0.0, metavar='M', help='... x of the first shot'
-    )
-    verb.add_argument(
-        '--direction',
-        type=int,
-        choices=(-1, 1),
-        default=-1,
-        help='... side of the receivers, if offsets have no sign',
-    )
+    verb.add_argument('--record-field', choices=('record', 'source_point'), default='record',
+                      help='what numbers the shots: field record (bytes 9-12) or energy source point (17-20)')
+    verb.add_argument('--byte', action='append', default=[], metavar='FIELD=POS[:LEN]',
+                      help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_layout.FIELDS))
+    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers')
+    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), metavar='M',
+                      help='of receivers, instead of that in the headers')
+    verb.add_argument('--shot-interval', type=number(-1e6, 1e6, 'm'), metavar='M',
+                      help='where headers hold offsets but no coordinates')
+    verb.add_argument('--first-x', type=number(-1e8, 1e8, 'm'), default=0.0, metavar='M',
+                      help='... x of the first shot')
+    verb.add_argument('--direction', type=int, choices=(-1, 1), default=-1,
+                      help='... side of the receivers, if offsets have no sign')
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_segy)
@@ -223,31 +154,18 @@ def _line_options(verbs):
     positive = number(1e-3, 1e6, 'm')
     verb.add_argument('--shots', type=number(1, 1000000, whole=True), required=True, metavar='N', help='how many, up to 1000000')
     verb.add_argument('--first-x', type=length, required=True, metavar='M', help='x of the first shot')
-    verb.add_argument(
-        '--shot-interval', type=length, metavar='M', help='from one shot to the next; may be negative'
-    )
+    verb.add_argument('--shot-interval', type=length, metavar='M', help='from one shot to the next; may be negative')
     verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of all shots')
     verb.add_argument('--first-record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='default 1')
     verb.add_argument('--record-step', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='default 1')
-    verb.add_argument(
-        '--first-offset', type=length, metavar='M', help='from the source to channel 1 of a streamer'
-    )
-    verb.add_argument(
-        '--direction',
-        type=int,
-        choices=(-1, 1),
-        default=-1,
-        help='receivers at smaller (-1, default) or larger x (1)',
-    )
+    verb.add_argument('--first-offset', type=length, metavar='M', help='from the source to channel 1 of a streamer')
+    verb.add_argument('--direction', type=int, choices=(-1, 1), default=-1,
+                      help='receivers at smaller (-1, default) or larger x (1)')
     verb.add_argument('--spread-x', type=length, metavar='M', help='x of channel 1 of a fixed spread')
-    verb.add_argument(
-        '--interval', type=positive, required=True, metavar='M', help='from one channel to the next'
-    )
+    verb.add_argument('--interval', type=positive, required=True, metavar='M', help='from one channel to the next')
     verb.add_argument('--channels', type=number(1, CHANNELS_MAX, whole=True), required=True, metavar='N',
                       help=f'of a shot, up to {CHANNELS_MAX}')
-    verb.add_argument(
-        '--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers'
-    )
+    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers')
     _output_options(verb)
     verb.set_defaults(action=_line)
 
@@ -265,33 +183,16 @@ def _specfem_options(verbs):
     )
     verb.add_argument('source', metavar='SOURCE', help='CMTSOLUTION or FORCESOLUTION')
     verb.add_argument('stations', metavar='STATIONS')
-    verb.add_argument(
-        '--reference',
-        nargs=2,
-        type=number(-360, 360, 'degrees'),
-        metavar=('LON', 'LAT'),
-        help='x = y = 0, of a plane along meridian and parallel',
-    )
-    verb.add_argument(
-        '--utm', type=number(-60, 60, whole=True), metavar='ZONE', help='UTM by pyproj; negative: south'
-    )
-    verb.add_argument(
-        '--for',
-        dest='program',
-        choices=('SplSemmod', 'SplFd3dmod'),
-        default='SplSemmod',
-        help='whose axes: SplSemmod (default) x east, y north; SplFd3dmod x north, y east',
-    )
-    verb.add_argument(
-        '--x-azimuth',
-        type=number(-360, 360, 'degrees'),
-        metavar='DEG',
-        help='x points elsewhere, clockwise from north; y 90 degrees to its left (SplFd3dmod: right)',
-    )
+    verb.add_argument('--reference', nargs=2, type=number(-360, 360, 'degrees'), metavar=('LON', 'LAT'),
+                      help='x = y = 0, of a plane along meridian and parallel')
+    verb.add_argument('--utm', type=number(-60, 60, whole=True), metavar='ZONE', help='UTM by pyproj; negative: south')
+    verb.add_argument('--for', dest='program', choices=('SplSemmod', 'SplFd3dmod'), default='SplSemmod',
+                      help='whose axes: SplSemmod (default) x east, y north; SplFd3dmod x north, y east')
+    verb.add_argument('--x-azimuth', type=number(-360, 360, 'degrees'), metavar='DEG',
+                      help='x points elsewhere, clockwise from north; y 90 degrees to its left (SplFd3dmod: right)')
     verb.add_argument('--event', type=number(1, whole=True), metavar='N', help='which of several sources')
-    verb.add_argument(
-        '--half-duration', type=number(0, 1e4, 's', above=True), metavar='S', help='instead of that of the file'
-    )
+    verb.add_argument('--half-duration', type=number(0, 1e4, 's', above=True), metavar='S',
+                      help='instead of that of the file')
     verb.add_argument('--record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N', help='of the shot, default 1')
     _output_options(verb)
     verb.set_defaults(action=_specfem)
@@ -301,37 +202,26 @@ def _specfem_options(verbs):
 
 
 def _p190(options):
-    shots, groups, notes = p190.read_p190(
-        options.file, options.source_depth, options.depth, options.source, options.streamer, options.renumber
-    )
+    shots, groups, notes = p190.read_p190(options.file, options.source_depth, options.depth, options.source,
+                                          options.streamer, options.renumber)
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
     return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}',
                    read_crs(options.file), groups)
 
 
 def _sps(options):
-    shots, notes = sps.read_sps(
-        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation, options.skip_missing,
-        options.on_floor
-    )
+    shots, notes = sps.read_sps(options.sources, options.receivers, options.relations, options.revision,
+                                not options.no_elevation, options.skip_missing, options.on_floor)
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
     return _finish(options, shots, notes, f'SPS files {names}', read_crs(options.sources))
 
 
 def _segy(options):
     kind = 'su' if options.verb == 'su' else options.format
-    settings = segy_geometry.Options(
-        options.endian,
-        kind,
-        options.unit,
-        options.record_field,
-        [segy_layout.position(text, segy_layout.FIELDS) for text in options.byte],
-        options.source_depth,
-        options.depth,
-        options.first_x,
-        options.shot_interval,
-        options.direction,
-    )
+    settings = segy_geometry.Options(options.endian, kind, options.unit, options.record_field,
+                                     [segy_layout.position(text, segy_layout.FIELDS) for text in options.byte],
+                                     options.source_depth, options.depth, options.first_x, options.shot_interval,
+                                     options.direction)
     shots, notes = segy_geometry.read_geometry(options.file, settings)
     return _finish(options, shots, notes, f'trace headers of {os.path.basename(options.file)}', None if settings.made_up else '')
 
@@ -408,16 +298,8 @@ def _line(options):
             else sx + options.direction * (options.first_offset + c)
         )
         shots.append(
-            Shot(
-                options.first_record + i * options.record_step,
-                sx,
-                0.0,
-                options.source_depth,
-                channel,
-                rx,
-                level,
-                depth,
-            )
+            Shot(options.first_record + i * options.record_step, sx, 0.0, options.source_depth, channel, rx, level,
+                 depth)
         )
     notes = axis.describe(shots)
     comments = [f'Regular line made by spl-keymap on {datetime.date.today()}'] + notes
@@ -446,16 +328,8 @@ def _specfem(options):
     axes, plane = Axes(azimuth, left=elements), Projection(options.reference, options.utm)
     places = np.array([axes.place(*plane(s.latitude, s.longitude)) for s in stations])
     sx, sy = axes.place(*plane(event.latitude, event.longitude))
-    shot = Shot(
-        options.record,
-        sx,
-        sy,
-        event.depth,
-        np.arange(1, len(stations) + 1),
-        places[:, 0],
-        places[:, 1],
-        np.array([s.burial for s in stations]),
-    )
+    shot = Shot(options.record, sx, sy, event.depth, np.arange(1, len(stations) + 1), places[:, 0], places[:, 1],
+                np.array([s.burial for s in stations]))
     side = 'left' if elements else 'right'
     notes = [
         f'coordinates: {plane.words()}',

@@ -59,15 +59,10 @@ def _tell_shots(shots, where, seen, faults):
     seen, renumber = set(seen), named('--renumber', 'records=None')
     for shot in shots:
         if not 1 <= shot.record <= RECORD_MAX:
-            faults.add(
-                where,
-                0,
-                f'record {shot.record} is out of range 1..{RECORD_MAX}; {renumber} numbers shots 1, 2, ...',
-            )
+            faults.add(where, 0,
+                       f'record {shot.record} is out of range 1..{RECORD_MAX}; {renumber} numbers shots 1, 2, ...')
         if shot.record in seen:
-            faults.add(
-                where, 0, f'record {shot.record} comes more than once; {renumber} numbers shots 1, 2, ...'
-            )
+            faults.add(where, 0, f'record {shot.record} comes more than once; {renumber} numbers shots 1, 2, ...')
         seen.add(shot.record)
         if len(shot.channel) == 0:
             faults.add(where, 0, f'record {shot.record} has no receivers')
@@ -80,11 +75,8 @@ def _tell_shots(shots, where, seen, faults):
         down = np.concatenate([[shot.sz], shot.rz])
         for values, what, limit in ((across, 'position', X_MAX), (down, 'depth', Z_MAX)):
             if not np.all(np.abs(values) <= limit):
-                faults.add(
-                    where,
-                    0,
-                    f'record {shot.record} has a {what} beyond {short(limit)} m or none at all; check units and --origin',
-                )
+                faults.add(where, 0,
+                           f'record {shot.record} has a {what} beyond {short(limit)} m or none at all; check units and --origin')
 
 
 def _as_word(name):
@@ -144,9 +136,7 @@ def _write_lists(path, shots, kind, rule):
     """Writes the lists, equal ones once. Returns the name of the list of each shot."""
     names, known = [], {}
     with open(path, 'w', encoding='utf-8') as file:
-        file.write(
-            '# Receivers [m]: x along the line, z down, y across; e, n: map coordinates; h: height, - where it is -z.\n'
-        )
+        file.write('# Receivers [m]: x along the line, z down, y across; e, n: map coordinates; h: height, - where it is -z.\n')
         for shot in shots:
             key = _receivers_key(shot, rule)
             if key not in known:
@@ -213,9 +203,7 @@ def classify(shots):
         and abs(steps[0]) >= 0.001
         and _on_millimetres(steps[0], first.rx[0] - first.sx)
     )
-    moves = all(
-        _close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots)
-    )
+    moves = all(_close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots))
     if regular and moves and (len(shots) > 1 or first.rx[0] != 0):
         direction = 1 if steps[0] > 0 else -1
         near = direction * (first.rx[0] - first.sx)

@@ -52,19 +52,9 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None, renumb
             )
         _same_group_twice(path, line, point, table[:, 0], faults)
         shots.append(
-            Shot(
-                record,
-                easting * scale,
-                northing * scale,
-                source_depth,
-                table[:, 0].astype(int),
-                table[:, 1] * scale,
-                table[:, 2] * scale,
-                table[:, 3] * depth_scale,
-                point=float(record),
-                line=name,
-                lines=[r[4] for r in chosen],
-            )
+            Shot(record, easting * scale, northing * scale, source_depth, table[:, 0].astype(int), table[:, 1] * scale,
+                 table[:, 2] * scale, table[:, 3] * depth_scale, point=float(record), line=name,
+                 lines=[r[4] for r in chosen])
         )
     _points_twice(path, events, renumber, faults)
     faults.tell()
@@ -105,9 +95,7 @@ def _p190_events(path, faults):
                 orphans = number
                 faults.add(path, number, 'receivers (R) before any source record (S)')
         elif line.strip(' \x1a\r') and not 'A' <= kind <= 'Z':
-            faults.add(
-                path, number, f"unknown record '{line[:20]}': column 1 holds a capital (H, S, V, E, T, R ...)"
-            )
+            faults.add(path, number, f"unknown record '{line[:20]}': column 1 holds a capital (H, S, V, E, T, R ...)")
     return events, headers
 
 
@@ -118,9 +106,8 @@ def _p190_receivers(columns, length):
         if not columns.text(start, start + 21):
             continue
         if length < start + 21:
-            columns.faults.add(
-                columns.path, columns.number, f'the line ends in column {length}, within a receiver group'
-            )
+            columns.faults.add(columns.path, columns.number,
+                               f'the line ends in column {length}, within a receiver group')
             break
         depth = columns.real(start + 22, start + 25, 'receiver depth', blank=-9999.0)
         groups.append(
@@ -172,9 +159,8 @@ def _points_twice(path, events, renumber, faults):
     seen, other = {}, {}
     for line, point, _, _, _, _, name in events:
         if (name, point) in seen:
-            faults.add(
-                path, line, f'source point {point} stands in line {seen[name, point]} already: remove one of them'
-            )
+            faults.add(path, line,
+                       f'source point {point} stands in line {seen[name, point]} already: remove one of them')
         elif point in other and not renumber:
             faults.add(
                 path,
@@ -189,9 +175,7 @@ def _points_twice(path, events, renumber, faults):
 def _same_group_twice(path, line, point, groups, faults):
     values, counts = np.unique(groups, return_counts=True)
     if np.any(counts > 1):
-        faults.add(
-            path, line, f'source point {point} has receiver group {values[counts > 1][0]:.0f} more than once'
-        )
+        faults.add(path, line, f'source point {point} has receiver group {values[counts > 1][0]:.0f} more than once')
 
 
 def _p190_units(headers):

@@ -144,9 +144,7 @@ def _signed(offset, options, notes):
     if np.any(offset < 0):
         return offset
     side = 'smaller' if options.direction < 0 else 'larger'
-    notes.append(
-        f'offsets have no sign: receivers lie at {side} x than the source (--direction {options.direction})'
-    )
+    notes.append(f'offsets have no sign: receivers lie at {side} x than the source (--direction {options.direction})')
     return options.direction * offset
 
 
@@ -183,9 +181,7 @@ def _depths(h, metre, options, notes):
             notes.append(f'{name} depth {given:g} m as given')
         elif not np.any(values):
             option = '--source-depth' if name == 'source' else '--depth'
-            notes.append(
-                f'{name} depths are all zero in the trace headers: z = 0 (give {option} if that is not meant)'
-            )
+            notes.append(f'{name} depths are all zero in the trace headers: z = 0 (give {option} if that is not meant)')
     return dict(sz=sz, gz=gz)
 
 
@@ -217,17 +213,8 @@ def _shots(path, h, place, numbers, options, notes):
         _check_shot(path, record, part, channel, place, numbers, faults)
         i = part[0]
         shots.append(
-            Shot(
-                record,
-                float(place['sx'][i]),
-                float(place['sy'][i]),
-                float(place['sz'][i]),
-                channel[part],
-                place['gx'][part],
-                place['gy'][part],
-                place['gz'][part],
-                point=_point(points[part]),
-            )
+            Shot(record, float(place['sx'][i]), float(place['sy'][i]), float(place['sz'][i]), channel[part],
+                 place['gx'][part], place['gy'][part], place['gz'][part], point=_point(points[part]))
         )
     faults.tell()
     return shots

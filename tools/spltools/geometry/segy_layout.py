@@ -111,17 +111,8 @@ def segy_layout(path):
             f' agrees with {ns} ({where})'
         )
     feet = {1: False, 2: True}.get(int(words[27]))
-    return Layout(
-        start,
-        ns,
-        BYTES[code],
-        order,
-        (size - start) // (240 + ns * BYTES[code]),
-        code,
-        feet,
-        int(words[8]),
-        tuple(notes),
-    )
+    return Layout(start, ns, BYTES[code], order, (size - start) // (240 + ns * BYTES[code]), code, feet, int(words[8]),
+                  tuple(notes))
 
 
 def _segy_start(path, head, order, size):

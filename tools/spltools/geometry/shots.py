@@ -67,11 +67,9 @@ def stacks(shots):
 
 
 def _stack(some):
-    return Stack(
-        some,
-        *(np.array([getattr(s, name) for s in some], dtype=float)[:, None] for name in ('sx', 'sy', 'sz')),
-        *(_rows([getattr(s, name) for s in some]) for name in ('channel', 'rx', 'ry', 'rz')),
-    )
+    return Stack(some,
+                 *(np.array([getattr(s, name) for s in some], dtype=float)[:, None] for name in ('sx', 'sy', 'sz')),
+                 *(_rows([getattr(s, name) for s in some]) for name in ('channel', 'rx', 'ry', 'rz')))
 
 
 def _rows(arrays):

@@ -18,28 +18,10 @@ POINT = {
 CHANNELS_MAX = 99999  # five columns
 PARTS = 10000  # points differ by no less than 1/PARTS
 RELATION = {
-    '2.1': dict(
-        record=(8, 15),
-        line=(18, 27),
-        point=(28, 37),
-        index=(38, 38),
-        channels=((39, 43), (44, 48)),
-        step=(49, 49),
-        rline=(50, 59),
-        receivers=((60, 69), (70, 79)),
-        rindex=(80, 80),
-    ),
-    '0': dict(
-        record=(8, 11),
-        line=(14, 29),
-        point=(30, 37),
-        index=(38, 38),
-        channels=((39, 42), (43, 46)),
-        step=(47, 47),
-        rline=(48, 63),
-        receivers=((64, 71), (72, 79)),
-        rindex=(80, 80),
-    ),
+    '2.1': dict(record=(8, 15), line=(18, 27), point=(28, 37), index=(38, 38), channels=((39, 43), (44, 48)),
+                step=(49, 49), rline=(50, 59), receivers=((60, 69), (70, 79)), rindex=(80, 80)),
+    '0': dict(record=(8, 11), line=(14, 29), point=(30, 37), index=(38, 38), channels=((39, 42), (43, 46)),
+              step=(47, 47), rline=(48, 63), receivers=((64, 71), (72, 79)), rindex=(80, 80)),
 }
 
 
@@ -107,9 +89,7 @@ def _sps_points(path, kind, revision, elevation, faults, on_floor=False):
         if line[:1] == 'H' or line.strip(' \x1a\r') in ('', 'EOF'):
             continue
         if line[:1] != kind:
-            faults.add(
-                path, number, f"column 1 is '{line[:1]}': only H and {kind} records belong into this file"
-            )
+            faults.add(path, number, f"column 1 is '{line[:1]}': only H and {kind} records belong into this file")
             continue
         c = Columns(path, number, line, faults)
         if on_floor:
@@ -215,11 +195,8 @@ def _sps_relations(path, revision, sources, receivers, missing, faults):
                 continue
             faults.add(path, number, f'source {_point_name(key)} is not in the source file')
         elif faults.count == before and used.setdefault(record, key) != key:
-            faults.add(
-                path,
-                number,
-                f'field record {record} has another source point before: {_point_name(used[record])}',
-            )
+            faults.add(path, number,
+                       f'field record {record} has another source point before: {_point_name(used[record])}')
         channels = _channels(c, at)
         spread = _relation_receivers(c, at, len(channels), table.row, missing) if faults.count == before else []
         if faults.count == before:
@@ -271,11 +248,8 @@ def _channels(columns, at):
     first, last = (columns.whole(*where, 'channel') for where in at['channels'])
     step = columns.whole(*at['step'], 'channel increment', blank=1) or 1
     if last < first or first < 1 or last > CHANNELS_MAX or step < 1 or (last - first) % step:
-        columns.faults.add(
-            columns.path,
-            columns.number,
-            f'channels {first} to {last} by {step}: must rise and come out even, up to {CHANNELS_MAX}',
-        )
+        columns.faults.add(columns.path, columns.number,
+                           f'channels {first} to {last} by {step}: must rise and come out even, up to {CHANNELS_MAX}')
         return []
     return list(range(first, last + 1, step))
 
