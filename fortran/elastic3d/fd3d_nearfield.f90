@@ -15,7 +15,8 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearImages, Fd3dNearRange, Fd3dNearHelps
+  public :: Fd3dNearSlopes
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
@@ -63,7 +64,7 @@ contains
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
-      helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
+      helped = Fd3dNearAsks(scheme%scheme_t, scheme%own, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
       if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
@@ -116,9 +117,11 @@ contains
     slopes = scan(','//components, 'ew') > 0
   end function Fd3dNearSlopes
 
-  !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near.
-  pure logical function Fd3dNearAsks(scheme, window, shot, r, wider) result(asks)
+  !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near but
+  !> that of water, where the image of the source is known.
+  pure logical function Fd3dNearAsks(scheme, own, window, shot, r, wider) result(asks)
     type(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r, wider                !< cells that its components take more (Fd3dNearSlopes)
@@ -127,9 +130,16 @@ contains
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > Near3dReach(scheme%half_length)) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
     box = Around(window, shot, r, wider)
-    if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
+    if (scheme%free_top .and. .not. own%wet .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
     asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
   end function Fd3dNearAsks
+
+  !> True of sources whose image in the free surface of a model all under water is a part of what is added.
+  pure logical function Fd3dNearImages(scheme, own) result(images)
+    class(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
+    images = scheme%free_top .and. own%wet .and. own%source%kind /= source_fault .and. .not. Shears(own)
+  end function Fd3dNearImages
 
   !> The largest of each part of the medium around source and receiver r, and the largest of its negative, as far as the window's
   !> medium is known here: the largest of several pieces is that of all.
@@ -179,7 +189,7 @@ end module fd3d_nearfield_m
 submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
-  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
+  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearImages, Fd3dNearRange, Fd3dNearSlopes
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
@@ -211,7 +221,7 @@ contains
     list = pack([(r, r=1, size(helped))], helped)
     call Media(self, window, list, here, error)
     if (allocated(error) .or. .not. self%gathers()) return
-    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
+    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d, Fd3dNearImages(self%scheme, self%own))
     call NearSource(self, here(:, 0), table, source)
     if (self%grid%anelastic) call Relaxes(self, here(5:, 0), error)
     if (allocated(error)) return
@@ -278,7 +288,7 @@ contains
     integer :: i, r
     allocate (helped(size(self%shot%rx)))
     do r = 1, size(helped)
-      helped(r) = Fd3dNearAsks(self%scheme, window, self%shot, r, wider)
+      helped(r) = Fd3dNearAsks(self%scheme, self%own, window, self%shot, r, wider)
     end do
     list = pack([(r, r=1, size(helped))], helped)
     if (allocated(error) .or. size(list) == 0) return
