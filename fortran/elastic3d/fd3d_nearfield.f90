@@ -15,8 +15,7 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearImages, Fd3dNearRange, Fd3dNearHelps
-  public :: Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
@@ -134,13 +133,6 @@ contains
     asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
   end function Fd3dNearAsks
 
-  !> True of sources whose image in the free surface of a model all under water is a part of what is added.
-  pure logical function Fd3dNearImages(scheme, own) result(images)
-    class(scheme_t), intent(in) :: scheme
-    type(elastic_t), intent(in) :: own
-    images = scheme%free_top .and. own%wet .and. own%source%kind /= source_fault .and. .not. Shears(own)
-  end function Fd3dNearImages
-
   !> The largest of each part of the medium around source and receiver r, and the largest of its negative, as far as the window's
   !> medium is known here: the largest of several pieces is that of all.
   pure subroutine Fd3dNearRange(window, shot, r, wider, range)
@@ -189,7 +181,7 @@ end module fd3d_nearfield_m
 submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
-  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearImages, Fd3dNearRange, Fd3dNearSlopes
+  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
@@ -221,7 +213,7 @@ contains
     list = pack([(r, r=1, size(helped))], helped)
     call Media(self, window, list, here, error)
     if (allocated(error) .or. .not. self%gathers()) return
-    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d, Fd3dNearImages(self%scheme, self%own))
+    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d, self%scheme%free_top .and. self%own%wet)
     call NearSource(self, here(:, 0), table, source)
     if (self%grid%anelastic) call Relaxes(self, here(5:, 0), error)
     if (allocated(error)) return

@@ -6,7 +6,7 @@
 !> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
 !> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
 !> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface others take their place
-!> along z (place_weights.f90), and sources act on the shares of rows of fd3d_surface.f90. Beside contacts of rock, fluid and air
+!> along z (surface_weights.f90), and sources act on the shares of rows of fd3d_surface.f90. Beside contacts of rock, fluid and air
 !> points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_point_lists_m
   use error_m, only: error_t, Fail
@@ -18,8 +18,8 @@ module fd3d_point_lists_m
   use kinds_m, only: dp, sp
   use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
-  use place_weights_m, only: PlaceWeights
-  use sinc_m, only: sinc_nodes
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
+  use surface_weights_m, only: SurfaceOfRock, SurfaceOfWater
   use text_m, only: Str
   implicit none
   private
@@ -246,10 +246,19 @@ contains
     logical, intent(in) :: even, cut
     type(axis_t), intent(out) :: along
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: w(sinc_nodes)
+    real(dp) :: place, w(sinc_nodes)
     integer :: first, m, nodes
-    call PlaceWeights(x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis)), even, &
-                      axis == 3 .and. grid%side(5) == side_free, first, nodes, w)
+    place = x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis))
+    nodes = sinc_nodes
+    if (even) then
+      call SincEven(place, first, w)
+    else
+      call SincWeights(place, first, w)
+    end if
+    if (axis == 3 .and. grid%side(5) == side_free) then
+      if (grid%wet) call SurfaceOfWater(StandsOnHalf(field, axis), first, nodes, w)
+      if (.not. grid%wet) call SurfaceOfRock(place, even, first, nodes, w)
+    end if
     do m = 1, nodes
       if (.not. abs(w(m)) > 0) cycle
       along%n = along%n + 1

@@ -12,11 +12,11 @@
 !> after `parts` terms, which leaves out no more than what is far longer. Each part is a Bessel function of half order in space and
 !> harmless at k = 0, so a small Fourier sum does. t613 has the figures; j = 0 alone would leave up to 6 %.
 !>
-!> Below a free surface of water an explosion has a negative image above it, in the grid as well (cuda_c/elastic3d/fd3d_surface.c).
+!> Below a free surface of water an explosion has a negative image above it, in the grid as well (cuda_c/elastic3d/fd3d_surface.c),
+!> and a receiver whose weights reach above the surface reads images there (surface_weights.f90).
 module nearfield3d_m
   use kinds_m, only: dp, sp
-  use place_weights_m, only: PlaceWeights
-  use sinc_m, only: sinc_nodes
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
   implicit none
   private
   public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, Near3dSeries
@@ -114,33 +114,34 @@ contains
     logical, intent(in) :: even
     type(near3d_place_t), intent(out) :: place
     integer :: a, before, m
-    logical :: below
     place%y = y
     do a = 1, 3
-      below = near%water_top .and. a == 3
       do before = 0, 1
-        place%s(:, a, before) = Spectrum(y(a), before, even, below)
+        place%s(:, a, before) = Spectrum(y(a), before, even)
         do m = 1, size(near%w)
           place%s(:, a, 2 + before) = place%s(:, a, 2 + before) + near%w(m)/near%d(a)* &
-                                      (Spectrum(y(a) + m - 0.5_dp, before, even, below) - &
-                                       Spectrum(y(a) - m + 0.5_dp, before, even, below))
+                                      (Spectrum(y(a) + m - 0.5_dp, before, even) - Spectrum(y(a) - m + 0.5_dp, before, even))
         end do
       end do
     end do
   end subroutine Near3dPlace
 
   !> Spectrum of the weights for y on the nodes 1/2, 3/2, ... (before = 0) or 0, 1, 2, ... (1).
-  pure function Spectrum(y, before, even, below) result(s)
+  pure function Spectrum(y, before, even) result(s)
     real(dp), intent(in) :: y
     integer, intent(in) :: before
-    logical, intent(in) :: even, below
+    logical, intent(in) :: even
     complex(dp) :: s(0:half)
-    real(dp) :: w(sinc_nodes), from
-    integer :: first, n, m, j
-    call PlaceWeights(y + 0.5_dp*(1 + before), even, below, first, n, w)
-    from = first - 0.5_dp*(1 + before)
+    real(dp) :: w(sinc_nodes), first
+    integer :: node, m, j
+    if (even) then
+      call SincEven(y + 0.5_dp*(1 + before), node, w)
+    else
+      call SincWeights(y + 0.5_dp*(1 + before), node, w)
+    end if
+    first = node - 0.5_dp*(1 + before)
     do j = 0, half
-      s(j) = sum([(w(m)*exp(cmplx(0, 2*pi*j/waves*(from + m - 1), dp)), m=1, n)])
+      s(j) = sum([(w(m)*exp(cmplx(0, 2*pi*j/waves*(first + m - 1), dp)), m=1, sinc_nodes)])
     end do
   end function Spectrum
 
