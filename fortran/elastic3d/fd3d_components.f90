@@ -5,8 +5,8 @@
 !>     wx wy wz           rate of rotation [1/s]: wz = (dvy/dx - dvx/dy)/2, x, y, z in this order
 !>
 !> Derivatives are those of the scheme, between velocities half a cell and further to both sides of the point. Within two cells of a
-!> free surface those along z reach above it, where velocities are continued by a cubic: less exact. Beyond a sea floor or ground
-!> velocities of the point's own medium are continued likewise.
+!> free surface those along z reach above it, where velocities are continued by a cubic, less exact, or, of water, by images. Beyond
+!> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx

@@ -63,7 +63,7 @@ contains
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
-      helped = Fd3dNearAsks(scheme%scheme_t, window, shot, r, wider)
+      helped = Fd3dNearAsks(scheme%scheme_t, scheme%own, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
       if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
@@ -116,9 +116,11 @@ contains
     slopes = scan(','//components, 'ew') > 0
   end function Fd3dNearSlopes
 
-  !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near.
-  pure logical function Fd3dNearAsks(scheme, window, shot, r, wider) result(asks)
+  !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near but
+  !> that of water, where the image of the source is known.
+  pure logical function Fd3dNearAsks(scheme, own, window, shot, r, wider) result(asks)
     type(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r, wider                !< cells that its components take more (Fd3dNearSlopes)
@@ -127,7 +129,7 @@ contains
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > Near3dReach(scheme%half_length)) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
     box = Around(window, shot, r, wider)
-    if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
+    if (scheme%free_top .and. .not. own%wet .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
     asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
   end function Fd3dNearAsks
 
@@ -211,7 +213,7 @@ contains
     list = pack([(r, r=1, size(helped))], helped)
     call Media(self, window, list, here, error)
     if (allocated(error) .or. .not. self%gathers()) return
-    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
+    call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d, self%scheme%free_top .and. self%own%wet)
     call NearSource(self, here(:, 0), table, source)
     if (self%grid%anelastic) call Relaxes(self, here(5:, 0), error)
     if (allocated(error)) return
@@ -278,7 +280,7 @@ contains
     integer :: i, r
     allocate (helped(size(self%shot%rx)))
     do r = 1, size(helped)
-      helped(r) = Fd3dNearAsks(self%scheme, window, self%shot, r, wider)
+      helped(r) = Fd3dNearAsks(self%scheme, self%own, window, self%shot, r, wider)
     end do
     list = pack([(r, r=1, size(helped))], helped)
     if (allocated(error) .or. size(list) == 0) return

@@ -5,21 +5,21 @@
 !> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
 !> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
 !> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
-!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through
-!> the first four below it takes their place along z, and sources act on the shares of rows of fd3d_surface.f90. Beside contacts
-!> of rock, fluid and air points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to
-!> the medium.
+!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface others take their place
+!> along z (surface_weights.f90), and sources act on the shares of rows of fd3d_surface.f90. Beside contacts of rock, fluid and air
+!> points and weights are those of fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
-  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
+  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
   use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, surface_rows
   use kinds_m, only: dp, sp
   use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
+  use surface_weights_m, only: SurfaceOfRock, SurfaceOfWater
   use text_m, only: Str
   implicit none
   private
@@ -27,7 +27,6 @@ module fd3d_point_lists_m
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
-  integer, parameter :: cubic_nodes = 4
 
   !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r.
   !>
@@ -256,15 +255,9 @@ contains
     else
       call SincWeights(place, first, w)
     end if
-    if (axis == 3 .and. grid%side(5) == side_free .and. first < 1) then
-      first = 1
-      nodes = cubic_nodes
-      w(:nodes) = Lagrange(place, cubic_nodes)
-      if (even) then                                        ! the fourth difference of five nodes is 0 for a cubic
-        nodes = nodes + 1
-        w(nodes) = 0
-        w(:nodes) = w(:nodes) - sum(w(:nodes)*[1, -1, 1, -1, 1])/16*[1, -4, 6, -4, 1]
-      end if
+    if (axis == 3 .and. grid%side(5) == side_free) then
+      if (grid%wet) call SurfaceOfWater(StandsOnHalf(field, axis), first, nodes, w)
+      if (.not. grid%wet) call SurfaceOfRock(place, even, first, nodes, w)
     end if
     do m = 1, nodes
       if (.not. abs(w(m)) > 0) cycle

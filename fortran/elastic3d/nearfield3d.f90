@@ -11,6 +11,9 @@
 !> Only short waves differ, so P_n need be right only for them: 1/k^2n = sum_m C(n-1+m, m) x^2m/(k^2 + x^2)^(n+m), x = kappa, is cut
 !> after `parts` terms, which leaves out no more than what is far longer. Each part is a Bessel function of half order in space and
 !> harmless at k = 0, so a small Fourier sum does. t613 has the figures; j = 0 alone would leave up to 6 %.
+!>
+!> Below a free surface of water an explosion has a negative image above it, in the grid as well (cuda_c/elastic3d/fd3d_surface.c),
+!> and a receiver whose weights reach above the surface reads images there (surface_weights.f90).
 module nearfield3d_m
   use kinds_m, only: dp, sp
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
@@ -26,6 +29,7 @@ module nearfield3d_m
   integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
   integer, parameter :: parts = 6                                        !< of P_n
   integer, parameter :: waves = 48, half = waves/2                       !< of the Fourier sum, along each axis
+  real(dp), parameter :: image_reach = 20                                !< along z, of images [cells]: the sum repeats itself
   real(dp), parameter :: kappa2 = 0.4_dp                                 !< x^2 [1/cell^2]
   complex(dp), parameter :: turn(0:3) = [(1.0_dp, 0.0_dp), (0.0_dp, 1.0_dp), (-1.0_dp, 0.0_dp), (0.0_dp, -1.0_dp)]  !< powers of i
   integer, parameter :: unit(3, 3) = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3]), none(3) = 0
@@ -33,6 +37,7 @@ module nearfield3d_m
   !> Tables of a grid: wavenumbers of the differentiators [1/m] and P_n of each wave, with its share of the sum [m^(2n-3)].
   type :: near3d_t
     real(dp) :: d(3) = 1, kappa = 0
+    logical :: water_top = .false.                                       !< the grid ends with a free surface of water
     real(dp), allocatable :: w(:), k(:, :), p(:, :, :, :)
   end type near3d_t
 
@@ -49,6 +54,7 @@ module nearfield3d_m
     real(dp) :: force(3) = 0                                             !< [N]
     real(dp) :: pressure = 0, deviator(3, 3) = 0                         !< of a moment tensor [N m]
     real(dp) :: vp = 0, vs = 0, rho = 0
+    logical :: image = .false.                                           !< it has one above the free surface
   end type near3d_source_t
 
 contains
@@ -60,14 +66,16 @@ contains
     Near3dReach = merge(20, 8, half_length == 1)
   end function Near3dReach
 
-  !> Tables for weights w(:) and spacings d(3) [m].
-  pure subroutine Near3dNew(near, w, d)
+  !> Tables for weights w(:) and spacings d(3) [m]; `water_top`: of a grid that ends with a free surface of water, at z = 0.
+  pure subroutine Near3dNew(near, w, d, water_top)
     type(near3d_t), intent(out) :: near
     real(dp), intent(in) :: w(:), d(3)
+    logical, intent(in), optional :: water_top
     real(dp) :: share(0:half), k2, x2
     integer :: i, j, l, m, n
     near%w = w
     near%d = d
+    if (present(water_top)) near%water_top = water_top
     near%kappa = sqrt(kappa2)/product(d)**(1/3.0_dp)
     x2 = near%kappa**2
     allocate (near%k(0:half, 3), near%p(0:half, 0:half, 0:half, 0:highest))
@@ -156,6 +164,7 @@ contains
     source%vp = medium(1)
     source%vs = medium(2)
     source%rho = medium(3)
+    source%image = near%water_top .and. .not. source%vs > 0
   end subroutine Near3dSource
 
   !> The part of a component (fd3d_components.f90) that the grid lacks at a receiver: the weights of Near3dSeries.
@@ -175,7 +184,7 @@ contains
       terms = Displacement(near, source, receiver, i, unit(:, i), none)
     case ('p')
       terms = -bulk*Divergence(near, source, receiver)
-      terms(0) = terms(0) + source%pressure*Lacking(near, source%place, none, receiver, none, none, 0)
+      terms(0) = terms(0) + source%pressure*Lacking(near, source, none, receiver, none, none, 0)
     case ('s')
       terms = 0
       if (mu > 0) terms = mu*(Displacement(near, source, receiver, i, At(i, j), unit(:, j)) + &
@@ -188,7 +197,7 @@ contains
         terms = terms + bulk*Divergence(near, source, receiver)
         moment = moment + source%pressure
       end if
-      terms(0) = terms(0) - moment*Lacking(near, source%place, At(i, j), receiver, At(i, j), none, 0)
+      terms(0) = terms(0) - moment*Lacking(near, source, At(i, j), receiver, At(i, j), none, 0)
     case ('e')
       terms = (Displacement(near, source, receiver, j, unit(:, j) + 2*unit(:, i), none) + &
                Displacement(near, source, receiver, i, unit(:, i) + 2*unit(:, j), none))/2
@@ -225,7 +234,7 @@ contains
     if (abs(source%pressure) > 0) then
       do k = 0, highest - 1
         u(k) = u(k) - source%pressure/(source%rho*source%vp**(2*k + 2))* &
-               Lacking(near, source%place, none, receiver, kind, more + unit(:, i), k + 1)
+               Lacking(near, source, none, receiver, kind, more + unit(:, i), k + 1)
       end do
     end if
 
@@ -240,8 +249,8 @@ contains
       do j = 0, highest - 2
         p = source%vp**(-2*j - 2)
         s = source%vs**(-2*j - 2)
-        u(j) = u(j) + factor*(s - p)*Lacking(near, source%place, from, receiver, kind, more + unit(:, i) + unit(:, k), j + 2)
-        if (i == k) u(j) = u(j) + factor*s*Lacking(near, source%place, from, receiver, kind, more, j + 1)
+        u(j) = u(j) + factor*(s - p)*Lacking(near, source, from, receiver, kind, more + unit(:, i) + unit(:, k), j + 2)
+        if (i == k) u(j) = u(j) + factor*s*Lacking(near, source, from, receiver, kind, more, j + 1)
       end do
     end subroutine AddPart
 
@@ -256,13 +265,13 @@ contains
     integer :: j, k, l
     u = 0
     do j = 0, near3d_orders
-      if (abs(source%pressure) > 0) u(j) = source%pressure*Lacking(near, source%place, none, receiver, none, none, j)
+      if (abs(source%pressure) > 0) u(j) = source%pressure*Lacking(near, source, none, receiver, none, none, j)
       do k = 1, 3
         if (abs(source%force(k)) > 0) &
-          u(j) = u(j) + source%force(k)*Lacking(near, source%place, unit(:, k), receiver, none, unit(:, k), j + 1)
+          u(j) = u(j) + source%force(k)*Lacking(near, source, unit(:, k), receiver, none, unit(:, k), j + 1)
         do l = 1, 3
           if (abs(source%deviator(k, l)) > 0) u(j) = u(j) - source%deviator(k, l)* &
-            Lacking(near, source%place, At(k, l), receiver, none, unit(:, k) + unit(:, l), j + 1)
+            Lacking(near, source, At(k, l), receiver, none, unit(:, k) + unit(:, l), j + 1)
         end do
       end do
       u(j) = u(j)/(source%rho*source%vp**(2*j + 2))
@@ -273,19 +282,27 @@ contains
   !> stands as `to`; a receiver of a derivative counts as one more.
   pure real(dp) function Lacking(near, source, from, receiver, to, power, n)
     type(near3d_t), intent(in) :: near
-    type(near3d_place_t), intent(in) :: source, receiver
+    type(near3d_source_t), intent(in) :: source
+    type(near3d_place_t), intent(in) :: receiver
     integer, intent(in) :: from(3), to(3), power(3), n
+    complex(dp) :: spread(0:half)
     real(dp) :: f(0:half, 3), plane(0:half, 0:half)
     integer :: a, l
+    logical :: image
+    image = source%image .and. source%place%y(3) + receiver%y(3) < image_reach
     do a = 1, 3
-      f(:, a) = real(turn(modulo(power(a), 4))*conjg(source%s(:, a, from(a)))*receiver%s(:, a, to(a)), dp)*near%k(:, a)**power(a)
+      spread = source%place%s(:, a, from(a))
+      if (a == 3 .and. image) spread = spread - conjg(spread)
+      f(:, a) = real(turn(modulo(power(a), 4))*conjg(spread)*receiver%s(:, a, to(a)), dp)*near%k(:, a)**power(a)
     end do
     plane = 0
     do l = 0, half
       plane = plane + f(l, 3)*near%p(:, :, l, n)
     end do
     Lacking = -dot_product(f(:, 1), matmul(plane, f(:, 2)))
-    if (n > 0) Lacking = Lacking + Exact(near%kappa, (receiver%y - source%y)*near%d, power + to/2, n)
+    if (n == 0) return
+    Lacking = Lacking + Exact(near%kappa, (receiver%y - source%place%y)*near%d, power + to/2, n)
+    if (image) Lacking = Lacking - Exact(near%kappa, (receiver%y - source%place%y*[1, 1, -1])*near%d, power + to/2, n)
   end function Lacking
 
   !> P_n at x [m], differentiated power(1:3) times. With s = r^2/2 and f(s),
