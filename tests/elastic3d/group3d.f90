@@ -124,9 +124,9 @@ contains
     if (role%master) then
       call Claim(failed*10 <= cases%usual, Str(failed)//' of '//Str(cases%usual)//' cases cannot be modelled, whole and in pieces alike')
       call Claim(silent*10 <= cases%usual, Str(silent)//' of '//Str(cases%usual)//' cases have silent traces')
-      call Done()
     end if
     call RolesStop(role)
+    if (role%master) call Done()
   end subroutine EachCase
 
   ! --- one case -------------------------------------------------------------------------------------------------------

@@ -86,8 +86,8 @@ contains
       if (role%master) call Model(one, error)
       call OneCase(role, link, one, 3, groups%halos(1), 0)
     end do
-    if (role%master) call Done()
     call RolesStop(role)
+    if (role%master) call Done()
   end subroutine AllCases
 
   !> The group models it, and another solver goes on from step `state`, 0: none does. Rank 0 compares.
