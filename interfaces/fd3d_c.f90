@@ -35,7 +35,6 @@ module fd3d_c
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
   public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
-
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
   !>   1 outside:   all fields are 0 beyond (the end of the grid, behind absorbing layers if there are any)
