@@ -38,26 +38,22 @@ static int paint(painting *p) {
     return 0;
 }
 
-/* The poorest colour below the mean that an element may change to; -1: none. */
-static int poorest(const painting *p, int e, int mean) {
+/* The poorest colour that an element may change to; -1: none. */
+static int poorest(const painting *p, int e) {
     const uint64_t taken = around(p, e);
     int best = -1;
     for (int c = 0; c < p->colours; c++)
-        if (p->count[c] < mean && (taken >> c & 1) == 0 && (best < 0 || p->count[c] < p->count[best]))
+        if ((taken >> c & 1) == 0 && (best < 0 || p->count[c] < p->count[best]))
             best = c;
     return best;
 }
 
-/* Elements of colours above the mean go to those below; whether any did. */
+/* Elements go to colours that remain poorer than theirs, so that squares of counts shrink; whether any did. */
 static int balance(painting *p) {
-    const int mean = p->elements / p->colours, most = (p->elements + p->colours - 1) / p->colours;
     int moved = 0;
     for (int e = 0; e < p->elements; e++) {
-        const int from = p->colour[e];
-        if (p->count[from] <= most)
-            continue;
-        const int to = poorest(p, e, mean);
-        if (to < 0)
+        const int from = p->colour[e], to = poorest(p, e);
+        if (to < 0 || p->count[to] + 1 >= p->count[from])
             continue;
         turn(p, e, 1ull << from | 1ull << to);
         p->colour[e] = (unsigned char)to;

@@ -3,7 +3,7 @@
 !>
 !>     t677_fd3d_core_halos [SEED]
 program t677_fd3d_core_halos
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: Claim, ClaimFine, Done, GivenSeed, Seed
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_map
   use fd3dcase_m, only: case3d_t, Case3dDifferent, Case3dDiffers, Case3dHandle, Case3dNative, Case3dNew, Case3dSource, result3d_t, &
@@ -25,8 +25,7 @@ program t677_fd3d_core_halos
   integer :: first, n, cores
 
   call get_command_argument(1, word)
-  call random_seed()
-  first = Pick(0, 999999)
+  first = GivenSeed()
   if (word /= '') read (word, *) first
   if (GpuThere()) then
     cores = 0

@@ -5,7 +5,7 @@
 !>
 !>     t883_fd3d_thin_layers [SEED [rock]]
 program t883_fd3d_thin_layers
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: Claim, ClaimFine, Done, GivenSeed, Seed
   use error_m, only: error_t
   use fd3d_engine_m, only: field_vx, side_free
   use fd3d_point_lists_m, only: Fd3dMoment, Fd3dRecord
@@ -20,12 +20,9 @@ program t883_fd3d_thin_layers
   type(error_t), allocatable :: error
   character(16) :: word
   integer :: start
-  real(dp) :: u
 
   call get_command_argument(1, word)
-  call random_seed()
-  call random_number(u)
-  start = int(1e6_dp*u)
+  start = GivenSeed()
   if (word /= '') read (word, *) start
   call Earth('rock beneath a free surface', 3000.0_dp, 1700.0_dp, .true., reshape([-57.0_dp, -49.0_dp, -62.0_dp, -53.0_dp, -76.0_dp, &
                                                                                    -65.0_dp], [2, 3]))

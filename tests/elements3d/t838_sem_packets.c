@@ -97,7 +97,8 @@ static int try_packets(void) {
 }
 
 int main(int argc, char **argv) {
-    const unsigned long long seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (unsigned long long)time(NULL) % 1000000;
+    const char *given = argc > 1 ? argv[1] : getenv("SEED");
+    const unsigned long long seed = given ? strtoull(given, NULL, 10) : (unsigned long long)time(NULL) % 1000000;
     int wrong = 0, unrefused = 0, planned = 0, cut = 0;
     state = seed * 2 + 1;
     for (int n = 0; n < CASES; n++) {

@@ -95,7 +95,8 @@ static void check_box(const int n[3], unsigned holes, double balance) {
 }
 
 int main(int argc, char **argv) {
-    const unsigned seed = argc > 1 ? (unsigned)atoi(argv[1]) : (unsigned)time(NULL) % 1000000;
+    const char *given = argc > 1 ? argv[1] : getenv("SEED");
+    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)time(NULL) % 1000000;
     state = seed;
     printf("     seed %u\n", seed);
     check_box((const int[3]){1, 1, 1}, 0, 1);

@@ -1,7 +1,7 @@
 !> Few shots for several workers with many slots each: none takes what another could begin at once, and nothing is computed twice
 !> without gain. All with shots that are set up one after another, and slots that ask when the first one knows its window.
 program t423_few_shots
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, Done, GivenSeed, Seed
   use kinds_m, only: dp
   use simulation_m, only: Deterministic, LowerBound, mix_t, outcome_t, Simulate
   use text_m, only: Str
@@ -107,11 +107,9 @@ contains
     type(mix_t) :: m
     type(outcome_t) :: o
     real(dp) :: x(8), seconds, over, longest, vain, most_vain
-    integer :: i, gpus, n, done, seed, size_of_seed
-    call random_seed(size=size_of_seed)
-    call system_clock(seed)
-    seed = mod(seed, 1000000)
-    call random_seed(put=[(mod(seed*(i + 11), 999983)*2003, i=1, size_of_seed)])
+    integer :: i, gpus, n, done, number
+    number = GivenSeed()
+    call Seed(number)
     longest = 0
     most_vain = 0
     vain = 0
@@ -136,7 +134,7 @@ contains
       vain = vain + o%vain/sum(m%cost)
       most_vain = max(most_vain, o%vain)
     end do
-    call Claim(done == mixes, Str(mixes)//' mixes at random (seed '//Str(seed)//'): all shots done once in '//Str(done))
+    call Claim(done == mixes, Str(mixes)//' mixes at random (seed '//Str(number)//'): all shots done once in '//Str(done))
     call Claim(longest < 2.5_dp, '  at most '//Str(longest, 3)//' shots longer than the least possible, bound 2.5')
     call Claim(vain/mixes < 0.03_dp, '  work done twice: '//Str(100*vain/mixes, 3)//' % on average, bound 3; at most '// &
                Str(most_vain, 3)//' shot(s)')

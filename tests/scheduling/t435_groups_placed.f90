@@ -1,7 +1,7 @@
 !> Groups of ranks that model shots together, in random jobs: machines with and without GPUs, ranks in any order; and the number of
 !> ranks of a group where it is to be found from the memory there is.
 program t435_groups_placed
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: Claim, Done, GivenSeed, Seed
   use grouping_m, only: grouping_t, GroupingFewest, GroupingMake, GroupingRanks, ON_CORES, ON_GPU, places_t
   use kinds_m, only: dp
   use rank_map_m, only: RanksIdle, RanksSpared
@@ -143,9 +143,7 @@ contains
     real(dp), allocatable :: need(:, :)
     real :: x(4)
     integer :: job, first, n, most, kind, ranks, right, wrong, found(0:3)
-    call random_seed()
-    call random_number(x)
-    first = int(x(1)*1e6)
+    first = GivenSeed()
     call Seed(first)
     wrong = 0
     found = 0
