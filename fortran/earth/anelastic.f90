@@ -41,7 +41,7 @@ module anelastic_m
   integer, parameter :: mechanisms = 8, powers = 3
   integer, parameter :: number(3) = [8, 8, 6]                    !< of mechanisms
   real(dp), parameter :: anelastic_least_q = 10                  !< smallest Q that is fitted
-  real(dp), parameter :: coarse_least_q = 25                     !< where a smaller one is, auto puts all mechanisms into each
+  real(dp), parameter :: coarse_least_q = 25                     !< where a smaller one is, auto puts all mechanisms everywhere
   real(dp), parameter :: harmonic(3) = [0.43_dp, 0.48_dp, 0.0_dp] !< share of the harmonic mean, see above
   real(dp), parameter :: below(3) = [3, 2, 2], above(3) = [3, 5, 5]     !< relaxation frequencies reach so far beyond the band
   real(dp), parameter :: strongest = 0.4_dp                      !< there is a Ricker wavelet strongest, of its highest frequency

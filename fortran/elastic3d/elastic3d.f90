@@ -43,7 +43,7 @@ module elastic3d_m
   private
   public :: elastic3d_t
 
-  !> What is to be told of the shots looked at: receivers, where not of sources.
+  !> Receivers and sources that are to be told of, of the shots looked at; receivers where nothing else is said.
   type :: told_t
     type(release_t) :: release                !< moments of a fault
     type(told_receivers_t) :: near            !< too close to their source

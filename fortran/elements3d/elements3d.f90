@@ -43,7 +43,7 @@ module elements3d_m
   real(dp), parameter :: near_slopes = 3              !< nor for gradients of motion
   real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
 
-  !> What is to be told of the shots looked at.
+  !> Receivers and sources that are to be told of, of the shots looked at.
   type :: told_t
     type(told_receivers_t) :: damped                  !< sources and receivers in the layer that damps
     type(told_receivers_t) :: near                    !< receivers too close to their source

@@ -29,7 +29,7 @@ module journal_line_m
   integer, parameter, public :: line_text = 10              !< where the text of a line begins, behind its checksum
   character(*), parameter :: digits = '0123456789abcdef'    !< of checksums
 
-  !> What a line says. The words of one that was read stay in it: line(host(1):host(2)), line(note(1):note(2)).
+  !> An event as a line tells it. The words of one that was read stay in it: line(host(1):host(2)), line(note(1):note(2)).
   type :: event_t
     integer :: kind = 0
     integer :: record = 0, attempt = 0, worker = 0

@@ -378,7 +378,7 @@ contains
     if (job%gpu_memory > 0) room = min(room, 1.0e9_dp*job%gpu_memory)
   end subroutine UseGpu
 
-  !> What shots would take of a GPU, where there is none.
+  !> Memory that shots would take of a GPU, where there is none.
   subroutine PrintMissingGpu(survey, span)
     type(survey_t), intent(inout) :: survey
     type(span_t), intent(inout) :: span

@@ -297,7 +297,7 @@ contains
     end if
   end subroutine ChooseWeights
 
-  !> What lowers fmax to `carried` [Hz], in words: fmax itself, which a job takes down to the wavelet's peak.
+  !> The remedy that lowers fmax to `carried` [Hz], in words: fmax itself, which a job takes down to the wavelet's peak.
   pure function SchemeLower(scheme, carried) result(words)
     class(scheme_t), intent(in) :: scheme
     real(dp), intent(in) :: carried

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "check.h"
 #include "err.h"
@@ -97,17 +96,16 @@ static int try_packets(void) {
 }
 
 int main(int argc, char **argv) {
-    const char *given = argc > 1 ? argv[1] : getenv("SEED");
-    const unsigned long long seed = given ? strtoull(given, NULL, 10) : (unsigned long long)time(NULL) % 1000000;
+    const unsigned long seed = given_seed(argc > 1 ? argv[1] : NULL);
     int wrong = 0, unrefused = 0, planned = 0, cut = 0;
     state = seed * 2 + 1;
     for (int n = 0; n < CASES; n++) {
         try_mesh(&wrong, &unrefused, &planned);
         cut += try_packets();
     }
-    claim(planned > CASES && wrong == 0, "seed %llu: %d of %d plans do not fit their room, or leave much of it", seed,
+    claim(planned > CASES && wrong == 0, "seed %lu: %d of %d plans do not fit their room, or leave much of it", seed,
           wrong, planned);
-    claim(unrefused == 0, "seed %llu: %d plans without room are not refused with a sentence of bytes", seed, unrefused);
-    claim(cut == 0, "seed %llu: %d packets of bricks are none", seed, cut);
+    claim(unrefused == 0, "seed %lu: %d plans without room are not refused with a sentence of bytes", seed, unrefused);
+    claim(cut == 0, "seed %lu: %d packets of bricks are none", seed, cut);
     return check_failed;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "check.h"
 #include "err.h"
@@ -95,10 +94,9 @@ static void check_box(const int n[3], unsigned holes, double balance) {
 }
 
 int main(int argc, char **argv) {
-    const char *given = argc > 1 ? argv[1] : getenv("SEED");
-    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)time(NULL) % 1000000;
+    const unsigned long seed = given_seed(argc > 1 ? argv[1] : NULL);
     state = seed;
-    printf("     seed %u\n", seed);
+    printf("     seed %lu\n", seed);
     check_box((const int[3]){1, 1, 1}, 0, 1);
     check_box((const int[3]){16, 12, 20}, 0, 1);
     check_box((const int[3]){24, 24, 24}, 1, 1.05);

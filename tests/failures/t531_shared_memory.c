@@ -152,8 +152,7 @@ static void limited(void) {
 }
 
 int main(void) {
-    const char *given = getenv("SEED");
-    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)getpid();
+    const unsigned seed = (unsigned)given_seed(NULL);
     outlives(seed);
     others(seed);
     limited();

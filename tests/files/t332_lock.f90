@@ -117,8 +117,8 @@ contains
     call LockRelease(two)
   end subroutine Elsewhere
 
-  !> Who looks for an owner elsewhere and stands still meanwhile, stopped or for want of a core, longer than it would look, takes nothing
-  !> over if the count has moved by then.
+  !> A job that looks for an owner elsewhere and stands still meanwhile, stopped or for want of a core, longer than it would look, takes
+  !> nothing over if the count has moved by then.
   subroutine StoodStill()
     type(lock_t) :: one
     character(:), allocatable :: old, said

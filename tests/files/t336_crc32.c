@@ -1,7 +1,6 @@
 /* The checksum of gathers is zlib's, whatever the length, the place in memory and the sum it goes on from. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <zlib.h>
 
 #include "check.h"
@@ -18,8 +17,7 @@ static unsigned random32(void) {
 
 int main(void) {
     static char bytes[BYTES + 64];
-    const char *given = getenv("SEED");
-    unsigned long seed = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);
+    const unsigned long seed = given_seed(NULL);
     long wrong = 0, cases = 0;
     state = seed;
     for (int i = 0; i < (int)sizeof bytes; i++)

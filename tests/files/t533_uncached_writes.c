@@ -190,8 +190,7 @@ static void claim_limit(char *memory) {
 }
 
 int main(void) {
-    const char *given = getenv("SEED");
-    state = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);
+    state = given_seed(NULL);
     printf("seed %lu\n", state);
     char *memory = malloc(SLOT + 8000);
     make();

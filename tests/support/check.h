@@ -3,11 +3,19 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "iface.h"
 
 static int check_failed;
+
+/* `word` if there is one, else SEED of the environment, else one of the clock. */
+static inline unsigned long given_seed(const char *word) {
+    const char *given = word != NULL ? word : getenv("SEED");
+    return given != NULL ? strtoul(given, NULL, 10) : (unsigned long)time(NULL) % 1000000;
+}
 
 /* Put the measured number and the bound in the sentence. */
 __attribute__((format(printf, 2, 3))) static inline void claim(int ok, const char *format, ...) {
