@@ -1,12 +1,12 @@
 !> A sparse 3D grid, where stresses are kept only where somebody asks for them, gives what the readable Fortran gives: every GPU
 !> variant, half-lengths 1 and 2 (3, 4 and anelastic rock keep all stresses), every kind of side, sources and receivers of stresses in
-!> the middle and beside the core; in chunks and from a saved state to the same bits.
+!> the middle and beside the core, sources by chance all over it; in chunks and from a saved state to the same bits.
 !>
-!>     t674_fd3d_core [small | tiny] [VARIANT ...]   small: tuned on one small grid, 20 steps; tiny: two kinds of
+!>     SEED=n t674_fd3d_core [small | tiny] [VARIANT ...]   small: tuned on one small grid, 20 steps; tiny: two kinds of
 !>                                                   sides, 4 steps, for checkers that slow everything down
 !>     t674_fd3d_core device                         says only why there is no GPU, or nothing
 program t674_fd3d_core
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, GivenSeed, RandomBelow, Seed
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_field, fd3d_receivers
   use fd3d_variants_m, only: fd3d_variants
@@ -37,6 +37,7 @@ program t674_fd3d_core
   do v = 1, size(variants)
     if (small) exit
     call Places(trim(variants(v)))
+    if (variants(v) == 'tuned') call Fault('tuned')
     call Chunks(trim(variants(v)))
     if (variants(v) == 'tuned') call MidShot()
     call Long(trim(variants(v)), .false.)
@@ -134,6 +135,41 @@ contains
     call Claim(most <= bound, variant//', sparse: sources at '//Str(size(part))//' places, receivers of velocities only, or of '// &
                'stresses all over: traces and velocities differ from fortran by '//Str(most, 2)//' at most, <= 1e-5')
   end subroutine Places
+
+  !> Sources of all fields in many cells by chance, as of a fault: in the core, in the hole around receivers of stresses, at the edges
+  !> of both, where stresses are kept too, and outside; in some cells several.
+  subroutine Fault(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: entries = 900
+    type(case3d_t) :: c
+    type(result3d_t) :: reference, r
+    real(dp) :: difference
+    character(:), allocatable :: worst, what
+    integer :: half_length, number, n
+    number = GivenSeed()
+    call Seed(number)
+    do half_length = 1, 2
+      what = variant//', sparse, half-length '//Str(half_length)//', SEED='//Str(number)//': sources in '//Str(entries)//' cells'
+      call Case3dNew(c, [131, 50, 60], half_length, 2, .false., 60)
+      c%grid%sparse = .true.
+      c%sf = [(RandomBelow(9), n=1, entries)]
+      c%sh = [(1 + RandomBelow(3), n=1, entries)]
+      c%si = [(1 + RandomBelow(c%grid%n(1)), n=1, entries)]
+      c%sj = [(1 + RandomBelow(c%grid%n(2)), n=1, entries)]
+      c%sk = [(1 + RandomBelow(c%grid%n(3)), n=1, entries)]
+      c%si(:100) = 40 + modulo(c%si(:100), 6)                  ! one upon the other
+      c%sj(:100) = 20 + modulo(c%sj(:100), 4)
+      c%sk(:100) = 30
+      c%sw = [(real((RandomBelow(21) - 10)*merge(5e6_dp, 1.0_dp, c%sf(n) >= 3), sp), n=1, entries)]
+      call Case3dFortran(c, reference, error)
+      if (.not. allocated(error)) call Case3dNative(variant, c, c%nt, r, error)
+      call ClaimFine(error, what)
+      if (allocated(error)) return
+      call Case3dDiffers(c, r, reference, difference, worst)
+      call Claim(difference <= bound .and. index(r%device, 'core of') > 0, what//', with a core: traces, velocities and map differ '// &
+                 'from fortran by '//Str(difference, 2)//' relative RMS at most ('//worst//'), <= 1e-5')
+    end do
+  end subroutine Fault
 
   !> Chunks of any length, a second shot after reset and a state loaded half way give the same bits; other places do not.
   subroutine Chunks(variant)

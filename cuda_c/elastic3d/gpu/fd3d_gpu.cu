@@ -235,7 +235,7 @@ static int update(fd3d_gpu *o, int what, int part) {
     TRY(fd3d_gpu_inject(o, what, part));
     if (!o->core.on || part == FD3D_RIM)
         return 0;
-    return what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o);
+    return what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o) || fd3d_gpu_shake(o);
 }
 
 static int half_step(fd3d_gpu *o, int what, int part) {

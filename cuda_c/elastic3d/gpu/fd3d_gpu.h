@@ -19,8 +19,8 @@
 #include "gpu_frame.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6, FD3D_GPU_BUFFER = 4 << 20 };
-/* Of the core: cells a difference reaches over, holes, cells of a tile. */
-enum { FD3D_GPU_REACH = 2, FD3D_GPU_HOLES = 2, FD3D_GPU_COLUMNS = 60, FD3D_GPU_ROWS = 16 };
+/* Of the core: cells a difference reaches over, cells of a tile. */
+enum { FD3D_GPU_REACH = 2, FD3D_GPU_COLUMNS = 60, FD3D_GPU_ROWS = 16 };
 
 typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
     const float *rho, *lambda, *imu, *qp, *qs;
@@ -74,16 +74,14 @@ typedef struct fd3d_gpu_range {
 
 /* The core of a sparse grid: cells whose stresses are not kept (fd3d_gpu_core.cu). */
 typedef struct fd3d_gpu_core {
-    int on;                              /* there is one */
-    int begun;                           /* steps were taken since the last reset: it stays where it is, or away */
-    int ahead;                           /* its next velocities are known */
-    int partly;                          /* of the newest velocities those of the rim are known, in the second set */
-    int rock[2];                         /* planes without fluid or air: the first, the one behind the last */
-    fd3d_gpu_range box;                  /* but for holes: around sources, around receivers of stresses */
-    fd3d_gpu_range hole[FD3D_GPU_HOLES]; /* within the box, apart from each other */
-    int holes;
-    float *v, *a;          /* second set of velocities, what they grow by; null: no room for a core */
-    const float *captured; /* vx when the queue's graphs were made */
+    int on;                   /* there is one */
+    int begun;                /* steps were taken since the last reset: it stays where it is, or away */
+    int ahead;                /* its next velocities are known */
+    int partly;               /* of the newest velocities those of the rim are known, in the second set */
+    int rock[2];              /* planes without fluid or air: the first, the one behind the last */
+    fd3d_gpu_range box, hole; /* where it is, but for a hole around receivers of stresses; that may be empty */
+    float *v, *a;             /* second set of velocities, what they grow by; null: no room for a core */
+    const float *captured;    /* vx when the queue's graphs were made */
 } fd3d_gpu_core;
 
 /* Planes without fluid or air, while the medium comes: the first and the one behind the last of most of them, and the
@@ -134,6 +132,17 @@ typedef struct fd3d_gpu_sources {
     int velocities, n, nh;
 } fd3d_gpu_sources;
 
+/* In device memory: velocities of the core that grow by stresses of sources, vx in component[0] .. component[1]-1, and
+ * so on. Number n grows by the sum over e = start[n] .. start[n+1]-1 of w[e] grown[from[e]], over its density. */
+typedef struct fd3d_gpu_shaken {
+    int known; /* all is there for the newest sources and core */
+    int component[4];
+    const ptrdiff_t *cell; /* from cell (0,0,0) on */
+    const int *start, *from;
+    const float *w;
+    float *grown; /* by what sources give each of their cells of stresses in a step */
+} fd3d_gpu_shaken;
+
 struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one and stresses one */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
@@ -152,9 +161,13 @@ struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one
     float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
     fd3d_gpu_step_sources *step_sources;
     fd3d_gpu_sources source;
+    fd3d_gpu_shaken shaken;
     struct {
         size_t cell, part, start, h, w, q;
     } room;
+    struct {
+        size_t cell, start, from, w, grown;
+    } shaken_room;
     fd3d_gpu_watched map;
 };
 
@@ -188,11 +201,20 @@ void fd3d_gpu_plan(fd3d_gpu *o);
 
 /* fd3d_gpu_core.cu: where it can be, and room; where it is, then fd3d_gpu_plan; its next velocities from the
  * increments; sets change places; zeros. */
-int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const fd3d_slab *part);
-int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]);
+int fd3d_gpu_core_model(fd3d_gpu *o, fd3d *fd, const fd3d_slab *part);
+int fd3d_gpu_core_plan(fd3d_gpu *o, fd3d *fd, const int rock[2]);
 int fd3d_gpu_core_begin(fd3d_gpu *o);
 int fd3d_gpu_core_turn(fd3d_gpu *o);
 int fd3d_gpu_core_reset(fd3d_gpu *o);
+
+/* fd3d_gpu_core_sources.cu: lists of velocities in a core to be; they grow, after its next velocities are there. */
+int fd3d_gpu_put_shaken(fd3d_gpu *o, fd3d *fd, const fd3d_gpu_core *core);
+int fd3d_gpu_shake(fd3d_gpu *o);
+
+static inline int fd3d_gpu_within(const fd3d_gpu_range *b, const int cell[3]) {
+    return cell[0] >= b->lo[0] && cell[0] < b->hi[0] && cell[1] >= b->lo[1] && cell[1] < b->hi[1] &&
+           cell[2] >= b->lo[2] && cell[2] < b->hi[2];
+}
 
 /* fd3d_gpu_edges.cu: what stands in the frame behind sides of our own, before velocities (what = 0) or stresses (1). */
 int fd3d_gpu_edges(fd3d_gpu *o, int what);

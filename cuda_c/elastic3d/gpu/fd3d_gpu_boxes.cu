@@ -79,7 +79,7 @@ static void sort_rows(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, box lean) {
     }
 }
 
-// Cells of b, in which the core lies, outside of it and those in holes in it; `wider`: and those as near to them.
+// Cells of b, in which the core lies, outside of it and those in a hole in it; `wider`: and those as near to them.
 static void sort_outside(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, int wider, const box &lean) {
     const fd3d_gpu_core &c = o->core;
     box core;
@@ -92,15 +92,13 @@ static void sort_outside(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, int wide
         if (!empty(outside))
             sort_rows(o, to, outside, lean);
     });
-    for (int h = 0; h < c.holes; h++) {
-        box hole;
-        for (int a = 0; a < 3; a++) {
-            hole.lo[a] = clamp(c.hole[h].lo[a] - wider, core.lo[a], core.hi[a]);
-            hole.hi[a] = clamp(c.hole[h].hi[a] + wider, core.lo[a], core.hi[a]);
-        }
-        if (!empty(hole))
-            sort_rows(o, to, hole, lean);
+    box hole;
+    for (int a = 0; a < 3; a++) {
+        hole.lo[a] = clamp(c.hole.lo[a] - wider, core.lo[a], core.hi[a]);
+        hole.hi[a] = c.hole.lo[a] < c.hole.hi[a] ? clamp(c.hole.hi[a] + wider, core.lo[a], core.hi[a]) : hole.lo[a];
     }
+    if (!empty(hole))
+        sort_rows(o, to, hole, lean);
 }
 
 // The cells of a part that is no box are not sorted by axes: there would be too many boxes.

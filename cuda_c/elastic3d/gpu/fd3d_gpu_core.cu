@@ -1,19 +1,20 @@
 /* The place of the core of a sparse grid, and all that it needs beside the kernel of a variant that has one.
  *
- *   +-----------------------+   Outside of the core, and in holes in it, all is as in other variants: sides,
- *   | +-------------------+ |   absorbing layers, sponges, cells that sources shake, stresses that receivers are told
- *   | |    +----+  core   | |   of. Inside, v(n+1) = v(n) + a(n+1) is computed with the stresses of step n, which are
- *   | |    |hole|         | |   on chip only (fd3d_tuned_core.cu). So a step is
+ *   +-----------------------+   Outside of the core, and in a hole in it, all is as in other variants: sides,
+ *   | +-------------------+ |   absorbing layers, sponges, stresses that receivers are told of. Inside,
+ *   | |    +----+  core   | |   v(n+1) = v(n) + a(n+1) is computed with the stresses of step n, which are on chip only
+ *   | |    |hole|         | |   (fd3d_tuned_core.cu). So a step is
  *   | |    +----+         | |
  *   | +-------------------+ |   velocities: of cells outside, from their stresses, into the second set of velocities,
  *   +-----------------------+               where the core's already are; then the sets change places;
- *                               stresses:   of cells outside; those of the core grow into a and the second set.
+ *                               stresses:   of cells outside; those of the core grow into a and the second set; then
+ *                                           what stresses of sources give these (fd3d_gpu_core_sources.cu).
  *
  * Beside a neighbour the rim of the velocities goes into the second set before the others do, and is given away from
  * there; the core begins as far from that side as from any other, so it needs nothing of the neighbour.
  *
  * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
- * core as near to others keep their stresses as those do, and no source and no layer may be as near from outside.
+ * core as near to others keep their stresses as those do, and no layer may be as near from outside.
  *
  * The core is rock. Rounding errors of a stay there unless a stress opposes it; in a fluid nothing opposes shear,
  * and v would grow with time, to some 1e-4 of its peak in 10,000 steps. In rock of vp/vs from 1.7 to 20 the error is
@@ -38,21 +39,6 @@ static bool empty(const range &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi
 
 static double cells_in(const range &b) {
     return empty(b) ? 0 : (double)(b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2]);
-}
-
-// By so many cells at least.
-static bool apart(const range &a, const range &b, int cells) {
-    for (int axis = 0; axis < 3; axis++)
-        if (a.lo[axis] >= b.hi[axis] + cells || b.lo[axis] >= a.hi[axis] + cells)
-            return true;
-    return false;
-}
-
-static bool has(const range &b, int wider, const int cell[3]) {
-    for (int a = 0; a < 3; a++)
-        if (cell[a] < b.lo[a] - wider || cell[a] >= b.hi[a] + wider)
-            return false;
-    return true;
 }
 
 static void hold(range *b, const int cell[3]) {
@@ -117,21 +103,17 @@ static range box_of(const fd3d_cfg *c, const float *const sponge[3], const int r
     return cost_of(b, c) < all || c->sparse == WHEREVER ? b : range();
 }
 
-// Around cells of sources, which shake what is near, and around receivers of stresses.
-static range around(const range &box, const cell_list *cells, int from, int wider) {
+// Around receivers of stresses.
+static range around(const range &box, const cell_list *cells) {
     range b = {{box.hi[0], box.hi[1], box.hi[2]}, {box.lo[0], box.lo[1], box.lo[2]}};
-    for (int f = from; f < FD3D_FIELDS; f++)
+    for (int f = FD3D_SXX; f < FD3D_FIELDS; f++)
         for (int m = 0; m < cells[f].n; m++) {
             const int cell[3] = {cells[f].at[0][m], cells[f].at[1][m], cells[f].at[2][m]};
-            if (has(box, wider, cell))
+            if (fd3d_gpu_within(&box, cell))
                 hold(&b, cell);
         }
     if (empty(b))
-        return b;
-    for (int a = 0; a < 3; a++) {
-        b.lo[a] = std::max(b.lo[a] - wider, box.lo[a]);
-        b.hi[a] = std::min(b.hi[a] + wider, box.hi[a]);
-    }
+        return range();
     b.lo[0] = b.lo[0] / 2 * 2; // kernels have pairs of cells
     b.hi[0] = (b.hi[0] + 1) / 2 * 2;
     return b;
@@ -152,38 +134,29 @@ static bool mixed(const receiver_cells *r) {
 static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
     fd3d_gpu_core c = o->core;
     memcpy(c.rock, rock, sizeof c.rock);
-    cell_list sources[FD3D_FIELDS];
-    for (int f = 0; f < FD3D_FIELDS; f++)
-        sources[f] = fd->h.source[f].cells;
     c.box = box_of(o->cfg, fd->sponge, c.rock);
-    c.holes = 0;
-    memset(c.hole, 0, sizeof c.hole);
-    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->h.receivers.sampled, FD3D_SXX, 0)};
-    if (!empty(hole[0]) && !empty(hole[1]) && !apart(hole[0], hole[1], 2 * REACH)) {
-        hold(&hole[0], hole[1].lo);
-        const int last[3] = {hole[1].hi[0] - 1, hole[1].hi[1] - 1, hole[1].hi[2] - 1};
-        hold(&hole[0], last);
-        hole[1] = range();
-    }
-    double lost = 0;
-    for (const range &h : hole)
-        if (!empty(h)) {
-            c.hole[c.holes++] = h;
-            lost += cells_in(h);
-        }
-    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(&fd->h.receivers);
+    c.hole = around(c.box, fd->h.receivers.sampled);
+    c.on = !empty(c.box) && (int)SHARE * cells_in(c.hole) <= cells_in(c.box) && !mixed(&fd->h.receivers);
     return c;
 }
 
-int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
+int fd3d_gpu_core_plan(fd3d_gpu *o, fd3d *fd, const int rock[2]) {
     if (o->core.v == nullptr)
         return 0;
-    const fd3d_gpu_core now = find(o, fd, rock);
-    if (memcmp(&now, &o->core, sizeof now) == 0)
+    fd3d_gpu_core now = find(o, fd, rock);
+    const int same = memcmp(&now, &o->core, sizeof now) == 0;
+    if (same && o->shaken.known)
+        return 0;
+    if (now.on && fd3d_gpu_put_shaken(o, fd, &now) != 0) {
+        if (o->core.begun)
+            return 1;
+        now.on = 0; // no room
+    }
+    if (same && now.on == o->core.on)
         return 0;
     REQUIRE(!o->core.begun || (!o->core.on && !now.on),
-            "sources, receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps "
-            "stresses only where they were when it began (reset comes first)");
+            "receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps stresses "
+            "only where they were when it began (reset comes first)");
     gpu_forget_graphs(&o->queue);
     o->core = now;
     if (now.on)
@@ -250,7 +223,7 @@ static int take_room(fd3d_gpu *o) {
     return 0;
 }
 
-int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const fd3d_slab *p) {
+int fd3d_gpu_core_model(fd3d_gpu *o, fd3d *fd, const fd3d_slab *p) {
     if (!o->cfg->sparse || o->kind->core == nullptr)
         return 0;
     find_rock(o->cfg, p, &o->rock);

@@ -48,7 +48,7 @@ int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
     size_t cells = 0, entries = 0;
     lists l = {};
     gpu_forget_graphs(&o->queue); // they hold the lists by value
-    o->source.n = o->source.velocities = 0;
+    o->source.n = o->source.velocities = o->shaken.known = 0;
     o->source.nh = fd->h.histories.n;
     for (const source_cells &s : fd->h.source) {
         cells += (size_t)s.cells.n;
@@ -102,18 +102,23 @@ int fd3d_gpu_tick(fd3d_gpu *o) {
     return gpu_launch(&o->queue, o->queue.close, {1, 1, 0}, tick, o->queue.clock, o->step_sources);
 }
 
-// A thread a cell, which adds its entries in their order.
+// A thread a cell, which adds its entries in their order; to `grown` too, from zero, if there is one.
 static __global__ void __launch_bounds__(INJECTORS)
-    inject(fd3d_gpu_sources s, const fd3d_gpu_step_sources *step_sources, float *fields, int from, int to, int part) {
+    inject(fd3d_gpu_sources s, const fd3d_gpu_step_sources *step_sources, float *fields, float *grown, int from, int to,
+           int part) {
     gpu_follow();
     const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = step_sources->row;
     if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
         return;
     const float *q = s.q + (ptrdiff_t)row * s.nh;
-    float value = fields[s.cell[c]];
-    for (int e = s.start[c]; e < s.start[c + 1]; e++)
+    float value = fields[s.cell[c]], alone = 0;
+    for (int e = s.start[c]; e < s.start[c + 1]; e++) {
         value = fmaf(s.w[e], q[s.h[e]], value);
+        alone = fmaf(s.w[e], q[s.h[e]], alone);
+    }
     fields[s.cell[c]] = value;
+    if (grown != nullptr)
+        grown[c - from] = alone;
 }
 
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
@@ -122,9 +127,11 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
     const unsigned blocks = (unsigned)(to - from + INJECTORS - 1) / INJECTORS;
-    float *const fields = what == 0 ? o->grid.next_v[0] : o->fields + o->origin;
-    return gpu_launch(&o->queue, o->queue.close, {blocks, INJECTORS, 0}, inject, *s, o->step_sources, fields, from, to,
-                      part);
+    float *const fields = what == 0 ? o->grid.next_v[0] : o->fields + o->origin, *const grown = what == 1 && o->core.on
+                                                                                                    ? o->shaken.grown
+                                                                                                    : nullptr;
+    return gpu_launch(&o->queue, o->queue.close, {blocks, INJECTORS, 0}, inject, *s, o->step_sources, fields, grown,
+                      from, to, part);
 }
 
 // --- receivers -----------------------------------------------------------------------------------------------------

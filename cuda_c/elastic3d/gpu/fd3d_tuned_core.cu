@@ -1,4 +1,4 @@
-/* The core of `tuned`: away from sides, sources and receivers of stresses nobody asks for stresses, and they are not
+/* The core of `tuned`: away from sides and receivers of stresses nobody asks for stresses, and they are not
  * kept. Velocities grow by what they grew by in the step before and by what the stresses have grown by since:
  *
  *   v(n+1) = v(n) + a(n+1)     a(n+1) = a(n) + b D C D v(n)     60 bytes a cell, where keeping six stresses takes
@@ -61,7 +61,7 @@ static __device__ int after(int turn, int n, int steps) { return turn + steps < 
 // A launch. Distances in bytes from a cell of vx in plane s of iteration s.
 struct launch_of {
     int lo[3], hi[3];
-    fd3d_gpu_range hole[FD3D_GPU_HOLES];
+    fd3d_gpu_range hole;
     int across, down, deep;                         // tiles along x, y; planes of a block
     ptrdiff_t plane, from_v[3], from_imu, from_rho; // of neighbours: from the first row that is needed on
     ptrdiff_t a[3], lambda, next_v[3];              // of the own pair
@@ -119,11 +119,11 @@ struct planes {
 
 // A thread's pair of cells.
 struct place {
-    int i, j, row, column;            // in the grid; in shared memory
-    int left, top;                    // what the tile needs begins there
-    int k0, k1;                       // planes of the block
-    bool interior;                    // of the tile
-    planes own, hole[FD3D_GPU_HOLES]; // where it advances, but for holes
+    int i, j, row, column; // in the grid; in shared memory
+    int left, top;         // what the tile needs begins there
+    int k0, k1;            // planes of the block
+    bool interior;         // of the tile
+    planes own, hole;      // where it advances, but for the hole
 
     __device__ place(const launch_of &l, int ny) {
         const int tiles = l.across * l.down, n = blockIdx.x % tiles, lane = threadIdx.x % WARP;
@@ -137,20 +137,11 @@ struct place {
         k1 = min(k0 + l.deep, l.hi[2]);
         interior = row >= REACH && row < WARPS - REACH && lane > 0 && lane < WARP - 1;
         own.set(interior && i < l.hi[0] && j < l.hi[1], k0, k1);
-#pragma unroll
-        for (int h = 0; h < FD3D_GPU_HOLES; h++) {
-            const fd3d_gpu_range &b = l.hole[h]; // empty: nothing is in it
-            hole[h].set(i >= b.lo[0] && i < b.hi[0] && j >= b.lo[1] && j < b.hi[1], b.lo[2], b.hi[2]);
-        }
+        const fd3d_gpu_range &b = l.hole; // empty: nothing is in it
+        hole.set(i >= b.lo[0] && i < b.hi[0] && j >= b.lo[1] && j < b.hi[1], b.lo[2], b.hi[2]);
         j = min(j, ny - 1); // tiles may reach beyond the grid
     }
-    __device__ bool advances(int k) const {
-        bool yes = own.have(k);
-#pragma unroll
-        for (int h = 0; h < FD3D_GPU_HOLES; h++)
-            yes = yes && !hole[h].have(k);
-        return yes;
-    }
+    __device__ bool advances(int k) const { return own.have(k) && !hole.have(k); }
 };
 
 // Fetches to shared memory what neighbours read: a warp one row of each field, 16 bytes a lane.
@@ -440,7 +431,7 @@ static launch_of make_launch(const fd3d_gpu *o) {
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, o->queue.device);
     memcpy(l.lo, o->core.box.lo, sizeof l.lo);
     memcpy(l.hi, o->core.box.hi, sizeof l.hi);
-    memcpy(l.hole, o->core.hole, sizeof l.hole);
+    l.hole = o->core.hole;
     l.across = (l.hi[0] - l.lo[0] + COLUMNS - 1) / COLUMNS;
     l.down = (l.hi[1] - l.lo[1] + ROWS - 1) / ROWS;
     l.deep = depth(l.across * l.down, l.hi[2] - l.lo[2], processors);
