@@ -1,7 +1,7 @@
 /* What sources of stress do in the core of a sparse grid, which keeps no stresses: an increment ds of a stress gives
  * the velocities around it the increments that its differences make of it,
  *
- *   a += b D ds,   v += b D ds     after the core's next velocities v are there; D as in der3d.h
+ *   a += b D ds     after the core's next increments a are there, and then its next velocities; D as in der3d.h
  *
  * for good, as the stress would. Sources of velocities need nothing of their own: they shake the second set, in which
  * the core's next velocities are. Cells that keep their stresses get the increments there too, as everywhere.
