@@ -22,7 +22,7 @@ program t679_fd3d_gpu_double
 
   real(dp), parameter :: likely = 2                !< t657 tells why
   real(dp), parameter :: bound = 1e-5_dp           !< of the worst trace
-  integer, parameter :: n(3) = [120, 72, 64], at(3) = [22, 20, 28], beside(3) = [22, 35, 28], steps = 2000, cut(3) = [1, 2, 1]
+  integer, parameter :: n(3) = [120, 72, 64], at(3) = [22, 20, 28], edge(3) = [22, 35, 28], steps = 2000, cut(3) = [1, 2, 1]
 
   character(24), allocatable :: variants(:)
   type(error_t), allocatable :: error
@@ -55,7 +55,7 @@ contains
   subroutine Core(variant)
     character(*), intent(in) :: variant
     type(result3d_t) :: whole, halves
-    type(apart_t) :: far, both
+    type(apart_t) :: single, both
     integer :: cores
     c%grid%sparse = .true.
     call Case3dNative(variant, c, steps, whole, error)
@@ -64,11 +64,11 @@ contains
     call InPieces(variant, halves, cores)
     call ClaimFine(error, variant//', sparse, two halves')
     call Claim(cores == 3, variant//': '//Str(cores)//' cores of the whole grid and its halves, must be 3')
-    far = Apart(whole, double)
+    single = Apart(whole, double)
     both = Apart(whole, halves)
-    call Claim(far%worst <= bound, variant//' with a core '//Far(far)//', <= 1e-5')
-    far = Apart(halves, double)
-    call Claim(far%worst <= bound, variant//' with a core in each half '//Far(far)//', <= 1e-5')
+    call Claim(single%worst <= bound, variant//' with a core '//Far(single)//', <= 1e-5')
+    single = Apart(halves, double)
+    call Claim(single%worst <= bound, variant//' with a core in each half '//Far(single)//', <= 1e-5')
     call Claim(both%worst <= bound, variant//', the whole and two halves: '//Str(both%all, 2)//' from each other, the worst trace '// &
                Str(both%worst, 2)//', <= 1e-5')
     c%grid%sparse = .false.
@@ -80,9 +80,10 @@ contains
     type(result3d_t) :: whole, halves
     type(apart_t) :: both
     integer :: cores
-    call Case3dEarthquake(c, n, beside, steps)
+    call Case3dEarthquake(c, n, edge, steps)
     c%grid%sparse = .true.
     call Case3dNative(variant, c, steps, whole, error)
+    cores = 0
     call ClaimFine(error, variant//', sparse, a source beside the cut')
     call InPieces(variant, halves, cores)
     call ClaimFine(error, variant//', sparse, two halves beside the source')
