@@ -66,7 +66,7 @@ contains
                .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%together .eqv. b%together) &
                .and. (a%narrow .eqv. b%narrow) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
-               .and. (a%wet .eqv. b%wet) &
+               .and. (a%wet .eqv. b%wet) .and. (a%wide .eqv. b%wide) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid
 
