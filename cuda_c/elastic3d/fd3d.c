@@ -76,8 +76,9 @@ static int check_margins(const fd3d_cfg *c, int a) {
     const int own = hi[a] - lo[a], beside = own < c->n[a], top = a == 2 && c->side[4] == FD3D_FREE,
               rows = c->half_length + (top ? FD3D_TOP_ROWS : 0),
               least = rows > 2 * c->half_length ? rows : 2 * c->half_length;
-    REQUIRE(!beside || own >= least, "%d own cells along %s are too few for wide halos and half_length = %d, which need %d",
-            own, axis_name[a], c->half_length, least);
+    REQUIRE(!beside || own >= least,
+            "%d own cells along %s are too few for wide halos and half_length = %d, which need %d", own, axis_name[a],
+            c->half_length, least);
     return 0;
 }
 

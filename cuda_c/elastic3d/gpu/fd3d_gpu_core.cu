@@ -93,7 +93,8 @@ static range clear_of_sides(const fd3d_cfg *c, const float *const sponge[3]) {
         int low, high;
         damped(sponge[a], c->n[a], &low, &high);
         b.lo[a] = std::max({std::max(low, c->layer[2 * a]) + REACH, 2 * REACH, fd3d_rim_depth(c, 2 * a)});
-        b.hi[a] = c->n[a] - std::max({std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH, fd3d_rim_depth(c, 2 * a + 1)});
+        b.hi[a] =
+            c->n[a] - std::max({std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH, fd3d_rim_depth(c, 2 * a + 1)});
     }
     if (c->side[4] == FD3D_FREE)
         b.lo[2] = std::max(b.lo[2], (int)FD3D_TOP_ROWS + (int)REACH); // rows of their own are none of its
