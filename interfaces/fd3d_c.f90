@@ -257,8 +257,8 @@ module fd3d_c
       type(c_funptr), value :: procedure
     end function fd3d_between
 
-    !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike. Of a
-    !> wide subdomain 2 half_length cells deep, and over margins and halos of the axes before.
+    !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike.
+    !> Of a wide subdomain 2 half_length cells deep, and over margins and halos of the axes before.
     integer(c_long_long) function fd3d_halo_size(handle, side) bind(c)
       import :: c_ptr, c_int, c_long_long
       implicit none
@@ -267,11 +267,10 @@ module fd3d_c
     end function fd3d_halo_size
 
     !> Copies what the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are
-    !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), which a wide subdomain refuses; one field after the
-    !> other, each (x, y, z) in the order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed but
-    !> by wide ones. Of a subdomain on a GPU `out`,
-    !> and `in` below, may be memory of that GPU (device_room), which is full when this returns; what came in it is read before the
-    !> next fd3d_halo_get returns.
+    !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), which a wide subdomain refuses; one field after
+    !> the other, each (x, y, z) in the order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never
+    !> needed but by wide ones. Of a subdomain on a GPU `out`, and `in` below, may be memory of that GPU (device_room), which is
+    !> full when this returns; what came in it is read before the next fd3d_halo_get returns.
     integer(c_int) function fd3d_halo_get(handle, what, side, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none

@@ -107,6 +107,7 @@ contains
       if (allocated(error)) return                ! check_shot has told it
       call Fd3dGain(whole, width, cuts, gpu, gain, exchange)
       words = CutsWords(cuts)
+      if (whole%wide) words = words//', halos are wide'
     end select
   end procedure sharing
 

@@ -216,8 +216,8 @@ module fd3d_m
 
     ! --- fd3d_swaps.f90
 
-    !> Gives the partners at sides first .. last what they need of the velocities (what = 0) or stresses (1), as numbers of a kind, 1
-    !> or 2, that is not the one before: the partner may not have read those yet.
+    !> Gives the partners at sides first .. last what they need of the velocities (what = 0) or stresses (1), as numbers of a kind,
+    !> 1 or 2, that is not the one before: the partner may not have read those yet.
     module subroutine GiveRims(self, what, kind, first, last, error)
       class(fd3d_t), intent(inout) :: self
       integer, intent(in) :: what, kind, first, last

@@ -8,8 +8,8 @@
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
 !>
-!> Wide halos save a meeting: velocities alone, twice as deep, and stresses of the margin (interfaces/fd3d_c.f90) by both neighbours,
-!> by the same operations. Corners of margins come through two neighbours, so each axis waits for the one before.
+!> Wide halos save a meeting: velocities alone, twice as deep, and stresses of the margin (interfaces/fd3d_c.f90) by both
+!> neighbours, by the same operations. Corners of margins come through two neighbours, so each axis waits for the one before.
 !>
 !> Pieces on GPUs that see each other are `linked`: their kernels store straight into each other's memory, and a chunk of steps is
 !> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90); hosts only look whether the partners live.

@@ -50,8 +50,9 @@ contains
 
   !> Wide halos meet once a step and cut axis, narrow ones twice a step, across all axes at once: so with two axes cut nothing is
   !> saved. With one, and a message of l seconds beside the inner cells of a step of t seconds, pieces wait for 2 max(0, l - t/2)
-  !> narrow and max(0, l - t/3) wide, as stresses have nothing to do meanwhile and are two thirds of the work: wide is faster where l >
-  !> 2t/3, with t that of the margins too. Memory that ranks of a machine share is never so slow, and GPUs of a machine are linked.
+  !> narrow and max(0, l - t/3) wide, as stresses wait for all that travels and are two thirds of the work: wide is faster where
+  !> l > 2t/3, with t that of the margins too. Memory that ranks of a machine share is never so slow, and GPUs of a machine are
+  !> linked.
   subroutine Decide(self, variant, margins, wide, error)
     class(fd3d_t), intent(inout) :: self
     character(*), intent(in) :: variant

@@ -433,7 +433,8 @@ contains
       call MakeSource(case)
       call MakeReceivers(case)
       case%boxed = Often(0.5_dp) .or. deep
-      case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//' '//trim(wide_words(s%own%wide))//', '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
+      case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//', halo_wide '//trim(wide_words(s%own%wide))//', '// &
+                   Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
                    Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
                    trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &

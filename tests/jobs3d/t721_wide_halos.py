@@ -55,12 +55,10 @@ for cut, halo in (("1x1x2", "mpi"), ("3x1x1", "host"), ("2x2x1", "auto"), ("2x2x
     claim(r.returncode == 0 and not wrong and "halos are wide" in r.stderr,
           f"wide halos, cut {cut}, halo={halo}: the file and films of one rank: {wrong}{r.stderr[-800:] if r.returncode or wrong else ''}")
     said = re.findall(r"exchanged:\n(\d+) steps; a step: (\d+) bytes, (\d+) messages", Path(name + ".log").read_text())
-    cells = re.search(r"\((\d+) x (\d+) x (\d+) cells", Path(name + ".log").read_text())
-    n = [int(x) for x in cells.groups()] if cells else None
-    if n is None:                                   # what the log tells of pieces: the first and the last of an even cut
-        few = re.search(rf"cut {cut}, pieces of (\d+) x (\d+) x (\d+)(?: to (\d+) x (\d+) x (\d+))? cells", r.stderr)
-        found = [int(x) for x in few.groups() if x]
-        n = [sum(found[a::3]) * parts[a] // len(found[a::3]) for a in range(3)]
+    if cut == "1x1x2":
+        few = re.search(r"pieces of (\d+) x (\d+) x (\d+)(?: to \d+ x \d+ x (\d+))? cells; halos are wide", r.stderr)
+        low, high = int(few.group(3)), int(few.group(4) or few.group(3))
+        n = [int(few.group(1)), int(few.group(2)), low + high]
     claim(len(said) == 2 and {tuple(int(x) for x in s[1:]) for s in said} == {expected(n, parts)},
           f"bytes and messages of a step, of {n} cells: {said}, must be {expected(n, parts)}")
 r = run("par=job.par", "output=auto.nc", "group=2", "halo=mpi", ranks=3)
@@ -97,6 +95,7 @@ for output, word, goes_on in (("same.nc", "halo_wide=y", True), ("other.nc", "ha
 # --- refusals -------------------------------------------------------------------------------------------------------------
 
 make(shots=1)
+told(run("plan", "par=job.par", "group=2", "halo_wide=y"), 0, "plan", " cells, halos are wide; expected: ")
 told(run("plan", "par=job.par", "halo_wide=y"), 1, "one rank a shot", "halo_wide", "each shot has one rank")
 told(run("plan", "par=job.par", "group=2", "halo_wide=y", "halo=ipc"), 1, "kernels have narrow halos", "cannot be with halo = ipc", "leave one of them out")
 told(run("plan", "par=job.par", "group=4", "decomposition=1x1x4", "halo_wide=y"), 1, "pieces that are too thin for wide halos",
