@@ -337,8 +337,8 @@ contains
   ! --- halos and parts of a subdomain, which the variants in Fortran and the tests share -----------------------------------------
 
   !> Cells lo .. hi that the neighbour at side 1..6 needs (own), or that it gives (not own: in the halo, and where that is wide in
-  !> the margin). Stencils run along one axis, so edges and corners of the halo are never read; wide ones bring margins and halos of the
-  !> axes before, as corners of margins need them.
+  !> the margin). Stencils run along one axis, so edges and corners of the halo are never read; wide ones bring margins and halos
+  !> of the axes before, as corners of margins need them.
   pure subroutine Fd3dHaloBox(grid, side, own, lo, hi)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: side
