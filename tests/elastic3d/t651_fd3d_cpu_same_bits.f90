@@ -1,9 +1,10 @@
 !> Fields, map and traces of the cpu variant of the 3D solver are the same bits whatever the threads, tiles, chunks, parts of a
-!> step, subdomains and (with fused multiply-add) instruction set.
+!> step, subdomains, widths of their halos and (with fused multiply-add) instruction set. What wide subdomains cannot is refused.
 program t651_fd3d_cpu_same_bits
-  use, intrinsic :: iso_c_binding, only: c_null_char, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_null_char, c_ptr
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, ClaimFails, Done
+  use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_ahead, fd3d_cfg, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
                     fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_tune, fd3d_velocity
   use handle_c, only: handle_free, handle_threads, handle_timestep
@@ -38,6 +39,7 @@ program t651_fd3d_cpu_same_bits
   call Divided([3, 2, 2])
   call Claim(swept > 0, Str(swept)//' times several steps were swept at once beside neighbours')
   call Claim(overlapped >= 20, Str(overlapped)//' cases had wide halos')
+  call Refusals()
   call Done()
 
 contains
@@ -282,5 +284,36 @@ contains
       end do
     end do
   end subroutine Exchange
+
+  subroutine Refusals()
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    integer :: begun
+    real(sp) :: none(1)
+    call Case3dMake(c, 1, 2, .false., steps)
+    call Piece_(c, [0, 0, 0], [c%cfg%n(1)/2, c%cfg%n(2), c%cfg%n(3)], .true., h)
+    call Refused(fd3d_halo_get(h, 1, 1, none), 'which computes them itself', 'stresses of a wide subdomain')
+    call Case3dFine(fd3d_ahead(h, 1, steps, begun), 'steps ahead')
+    call Claim(begun == 0, 'a wide subdomain does no steps ahead of its neighbours')
+    call handle_free(h)
+    c%cfg%wide = 1
+    c%cfg%side(2) = 0
+    c%cfg%layer = 0
+    c%cfg%n(1) = 5
+    h = fd3d_new('cpu'//c_null_char, c%cfg)
+    call Refused(merge(0, 1, c_associated(h)), '3 own cells along x are too few for wide halos', 'a subdomain that cannot give so much')
+    c%cfg%n(1) = 20
+    c%cfg%wide = 2
+    h = fd3d_new('cpu'//c_null_char, c%cfg)
+    call Refused(merge(0, 1, c_associated(h)), 'wide = 2, must be 0 or 1', 'another width')
+  end subroutine Refusals
+
+  subroutine Refused(rc, words, what)
+    integer, intent(in) :: rc
+    character(*), intent(in) :: words, what
+    type(error_t), allocatable :: error
+    call FailFromC(rc, error)
+    call ClaimFails(error, words, what)
+  end subroutine Refused
 
 end program t651_fd3d_cpu_same_bits
