@@ -20,6 +20,10 @@
 !> halo as wide as the half-length, where a side's kind says what stands there. One subdomain may be the whole grid: then nothing
 !> is exchanged, and handle_timestep does it all.
 !>
+!> Subdomains may overlap (`wide`): then the outermost cells of a subdomain at a neighbour's side, half_length deep, its margin, are
+!> the neighbour's own too, and each has the neighbour's stresses there because it computes them itself. Only velocities are
+!> exchanged, twice as deep, margin and halo, once a step.
+!>
 !> Step it (from 1): velocities from (it-3/2) dt to (it-1/2) dt by the stresses at (it-1) dt, then the sources of velocity; stresses
 !> from (it-1) dt to it dt by the velocities at (it-1/2) dt, then the sources of stress; then the receivers sample.
 !>
@@ -56,6 +60,8 @@ module fd3d_c
     integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only.
                                                       !< 2: the same, and left out even where that takes longer (for tests)
     integer(c_int) :: wet                             !< 1: all that a free surface lies on is a fluid, in the whole grid
+    integer(c_int) :: wide                            !< 1: n, first and layer are those of the cells with their margins, and halos
+                                                      !< of velocities alone are exchanged, of half_length cells more
     real(c_float) :: d(3), dt                         !< dx, dy, dz [m], [s]
     real(c_float) :: w(4)                             !< weights of the differentiators, (half_length)
   end type fd3d_cfg
@@ -208,6 +214,13 @@ module fd3d_c
     !>   fd3d_stress(it, 1)     the rim                                               then get stresses, send them
     !>   fd3d_stress(it, 2)     all other cells; receivers sample                     then put what came
     !> part = 0 does both parts at once. The bits are those of handle_timestep on the undivided grid.
+    !>
+    !> A wide subdomain gives no stresses, and what it gives along y holds what it got along x, along z both, as corners of margins
+    !> need that:
+    !>   fd3d_velocity(it, 1)   its own cells within 2 half_length of its margins     then get velocities across x, send them
+    !>   fd3d_velocity(it, 2)   its other cells, while they travel                    then put what came; likewise across y, then z
+    !>   fd3d_stress(it, 0)     all cells; receivers sample
+    !> Velocities in its margins are right once all halos are put, and stresses always.
     integer(c_int) function fd3d_velocity(handle, it, part) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -226,7 +239,7 @@ module fd3d_c
     !> nothing of the neighbours but what is in the halos now, several steps in one sweep through memory. The halves of these steps
     !> must follow, as they do without: part 1 is then what is left of each, further into the subdomain with each half step, part 2
     !> nothing, or what samples and maps take. Meanwhile fields inside are of later steps; what neighbours get is not.
-    !> done = 0: the variant, or a side of the subdomain, cannot.
+    !> done = 0: the variant, or a side of the subdomain, cannot; nor can a wide one.
     integer(c_int) function fd3d_ahead(handle, it, n, done) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -245,6 +258,7 @@ module fd3d_c
     end function fd3d_between
 
     !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike.
+    !> Of a wide subdomain 2 half_length cells deep, and over margins and halos of the axes before.
     integer(c_long_long) function fd3d_halo_size(handle, side) bind(c)
       import :: c_ptr, c_int, c_long_long
       implicit none
@@ -253,10 +267,10 @@ module fd3d_c
     end function fd3d_halo_size
 
     !> Copies what the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are
-    !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), one field after the other, each (x, y, z) in the
-    !> order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed. Of a subdomain on a GPU `out`,
-    !> and `in` below, may be memory of that GPU (device_room), which is full when this returns; what came in it is read before the
-    !> next fd3d_halo_get returns.
+    !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), which a wide subdomain refuses; one field after
+    !> the other, each (x, y, z) in the order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never
+    !> needed but by wide ones. Of a subdomain on a GPU `out`, and `in` below, may be memory of that GPU (device_room), which is
+    !> full when this returns; what came in it is read before the next fd3d_halo_get returns.
     integer(c_int) function fd3d_halo_get(handle, what, side, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -279,7 +293,7 @@ module fd3d_c
     !> When all sides with a neighbour are open, handle_timestep takes whole steps, which are only queued, as of an undivided grid
     !> and with its bits. A run:
     !>   fd3d_halo_offer   this subdomain's ticket, which goes to the partner at each side; nothing is queued. Fields are 0, or
-    !>                     their halos were put
+    !>                     their halos were put. A wide subdomain has none
     !>   fd3d_halo_open    each partner's
     !>   fd3d_halo_try     all together: some exchanges, so that a way that does not carry is found before the first step
     !>   handle_timestep, fd3d_halo_left, handle_pending, handle_peak, ...

@@ -68,6 +68,20 @@ static int check_side(const fd3d_cfg *c, int side) {
     return 0;
 }
 
+/* A wide subdomain gives 2 half_length of its own cells; below a free surface its margin, which the neighbour computes
+ * as any other rows, holds none of the first ones. */
+static int check_margins(const fd3d_cfg *c, int a) {
+    int lo[3], hi[3];
+    fd3d_own_box(c, lo, hi);
+    const int own = hi[a] - lo[a], beside = own < c->n[a], top = a == 2 && c->side[4] == FD3D_FREE,
+              rows = c->half_length + (top ? FD3D_TOP_ROWS : 0),
+              least = rows > 2 * c->half_length ? rows : 2 * c->half_length;
+    REQUIRE(!beside || own >= least,
+            "%d own cells along %s are too few for wide halos and half_length = %d, which need %d", own, axis_name[a],
+            c->half_length, least);
+    return 0;
+}
+
 static int check_axis(const fd3d_cfg *c, int a) {
     REQUIRE(c->n[a] >= 1 && c->n[a] <= LARGEST, "n%s = %d cells, must be 1..%d", axis_name[a], c->n[a], LARGEST);
     REQUIRE(c->whole[a] <= LARGEST && c->first[a] >= 0 && (long)c->first[a] + c->n[a] <= c->whole[a],
@@ -76,6 +90,7 @@ static int check_axis(const fd3d_cfg *c, int a) {
     REQUIRE(isfinite(c->d[a]) && c->d[a] > 0, "d%s = %g m, must be positive", axis_name[a], (double)c->d[a]);
     TRY(check_side(c, 2 * a));
     TRY(check_side(c, 2 * a + 1));
+    TRY(check_margins(c, a));
     REQUIRE((long)c->layer[2 * a] + c->layer[2 * a + 1] <= c->n[a],
             "absorbing layers of %d and %d cells do not fit into n%s = %d", c->layer[2 * a], c->layer[2 * a + 1],
             axis_name[a], c->n[a]);
@@ -92,6 +107,7 @@ static int check_cfg(const void *cfg) {
     TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(c->narrow == 0 || c->narrow == 1, "narrow = %d, must be 0 or 1", c->narrow);
     REQUIRE(c->wet == 0 || c->wet == 1, "wet = %d, must be 0 or 1", c->wet);
+    REQUIRE(c->wide == 0 || c->wide == 1, "wide = %d, must be 0 or 1", c->wide);
     REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return weights_check(c->half_length, c->w);
@@ -344,7 +360,7 @@ int fd3d_ahead(void *handle, int it, int n, int *done) {
     TRY(handle_enter(fd));
     REQUIRE(fd->half == 0 && fd->ahead.steps == 0, "steps ahead asked for in the midst of step %d", it);
     TRY(check_ready(fd, it, n));
-    if (n == 0 || verbs(fd->h.variant)->ahead == NULL)
+    if (n == 0 || verbs(fd->h.variant)->ahead == NULL || fd->cfg.wide)
         return 0;
     const int next = fd->h.next;
     fd->h.next = INT_MAX;
@@ -366,6 +382,7 @@ int fd3d_between(void *handle, int (*procedure)(void)) {
 static int check_neighbour(fd3d *fd, int what, int side) {
     TRY(handle_enter(fd));
     REQUIRE(what == 0 || what == 1, "halo of kind %d, must be 0 (velocities) or 1 (stresses)", what);
+    REQUIRE(what == 0 || !fd->cfg.wide, "halo of stresses of a wide subdomain, which computes them itself");
     REQUIRE(side >= 0 && side < 6, "halo of side %d, must be 0..5", side);
     REQUIRE(fd->cfg.side[side] == FD3D_NEIGHBOUR, "halo of the %s side, where there is no neighbour", side_name[side]);
     return 0;
@@ -400,6 +417,7 @@ int fd3d_halo_offer(void *handle, int beside, int host, double seconds, int leng
     REQUIRE(link_of(fd) != NULL, "variant=%s computes on no GPU, whose memory others could store into",
             fd->h.variant->name);
     REQUIRE(fd->half == 0, "the exchange of halos begins in the middle of a step");
+    REQUIRE(!fd->cfg.wide, "kernels exchange no wide halos");
     fd->open = 0;
     return link_of(fd)->offer(fd, beside, host, seconds, length, ticket);
 }

@@ -138,6 +138,10 @@ typedef struct fd3d_verbs {
 /* fd3d_halo.c: which cells. The box of cells lo .. hi-1 that the neighbour at `side` needs (own = 1), or that it gives
  * (own = 0; in the halo, so indices from -half_length); the three fields in it. */
 void fd3d_halo_box(const fd3d_cfg *cfg, int side, int own, int lo[3], int hi[3]);
+/* The cells without margins: only their velocities need be computed. All where halos are narrow. */
+void fd3d_own_box(const fd3d_cfg *cfg, int lo[3], int hi[3]);
+/* Cells beside a neighbour that make what it needs, margins among them; 0 at other sides. */
+int fd3d_rim_depth(const fd3d_cfg *cfg, int side);
 void fd3d_halo_fields(int what, int side, int field[3]);
 /* 1 if the owned cell belongs to the part. The inner part is the box lo .. hi-1 of fd3d_inner_box. */
 int fd3d_in_part(const fd3d_cfg *cfg, int part, int i, int j, int k);

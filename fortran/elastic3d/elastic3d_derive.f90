@@ -6,6 +6,7 @@ submodule(elastic3d_m) elastic3d_derive
   use model3d_window_m, only: Model3dGrid
   use partners_m, only: halo_auto, halo_host, halo_words
   use quality_band_m, only: QualityBand, QualityBandCheck
+  use scheme3d_m, only: wide_auto, wide_no, wide_words
   use scheme_m, only: SchemeDerive, SchemeWarn
   use soft_ground_m, only: WantsDamped
   use source3d_m, only: source_force, SourceDerive
@@ -43,6 +44,7 @@ contains
       scheme%own%pgv_depth = job%pgv_depth
       call Elastic3dPieces(job%decomposition, scheme%own%decomposition)
       scheme%own%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
+      scheme%own%wide = findloc([(wide_words(way) == job%halo_wide, way=wide_auto, wide_no)], .true., 1) - 1
       scheme%own%planes = job%snapshot_planes
       scheme%own%fields = job%snapshot_fields
       scheme%own%attenuates = self%earth%attenuates

@@ -5,8 +5,9 @@ submodule(elastic3d_m) elastic3d_needs
   use fd3d_components_m, only: Fd3dCells
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_grid_m, only: Fd3dGrid
-  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dGain, Fd3dPiece
+  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dWiden
   use fd3d_variants_m, only: fd3d_variants
+  use scheme3d_m, only: wide_yes
   use subdomain_m, only: cuts_t, CutsWords
   use window_m, only: window_at_once, WindowTray
   implicit none
@@ -71,6 +72,7 @@ contains
     around = 0
     do p = 1, scheme%ranks
       piece = Fd3dPiece(whole, width, cuts, p)
+      if (scheme%own%wide == wide_yes) piece = Fd3dWiden(whole, width, piece)
       box = Fd3dAround(whole, piece)
       own = max(own, product(real(piece%n, dp)))
       around = max(around, product(real(box%n, dp)))
@@ -105,6 +107,7 @@ contains
       if (allocated(error)) return                ! check_shot has told it
       call Fd3dGain(whole, width, cuts, gpu, gain, exchange)
       words = CutsWords(cuts)
+      if (whole%wide) words = words//', halos are wide'
     end select
   end procedure sharing
 

@@ -45,6 +45,7 @@ contains
     call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid; auto = as few as hold the largest shot, by the memory of GPUs or machines')
     call t%text('decomposition', job%decomposition, 'auto', 'pieces of a shot along x, y and z, one for each rank of a group, as 2x1x2; auto = as is expected to be fastest')
     call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a shot give each other travels: from GPU to GPU (CUDA IPC), as MPI messages (of GPU memory where the MPI takes that), or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
+    call t%word('halo_wide', job%halo_wide, 'auto', 'auto,y,n', 'y: pieces of a shot give each other velocities alone, twice as deep, once a step, and both compute the stresses beside their plane; n: velocities and stresses, each half step. That saves a wait a step where one axis is cut, not bytes; periodic axes are not cut then; not for halo=ipc. auto = y where a message takes longer than two thirds of a step of a piece')
     ! @format(on)
   end subroutine Elastic3dTable
 
@@ -81,6 +82,11 @@ contains
     call CheckMedium(job, t)
     call PictureRules(job, 'top', 'vx, vy, vz, p', t)
     if (t%sound('decomposition')) call CheckDecomposition(job, t)
+    if (t%sound('group,halo_wide') .and. job%group == 1) &
+      call t%idle('halo_wide', 'each shot has one rank: leave it out, or give group too')
+    if (t%sound('halo,halo_wide') .and. job%halo == 'ipc' .and. job%halo_wide == 'y') &
+      call t%blame('halo_wide', '= y cannot be with halo = ipc, as kernels that store into each other''s memory have narrow '// &
+                   'halos: leave one of them out')
   end subroutine Elastic3dRules
 
   !> Blames pieces that are none, or not as many as there are ranks for.

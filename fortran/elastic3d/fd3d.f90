@@ -21,7 +21,7 @@ module fd3d_m
   use fd3d_manner_m, only: manner_t
   use fd3d_moduli_m, only: fd3d_moduli_t
   use fd3d_point_lists_m, only: fd3d_list_t
-  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
+  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dMayWiden, Fd3dPiece, Fd3dWiden
   use fd3d_trial_m, only: Fd3dTrial
   use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dKernels
   use gather_m, only: film_t, gather_t
@@ -30,8 +30,8 @@ module fd3d_m
   use near_losses_m, only: near_losses_t
   use parameter_table_m, only: SplitList
   use gpu_ways_m, only: GpuWaysClose
-  use partners_m, only: halo_host, halo_mpi
-  use scheme3d_m, only: elastic_t, scheme3d_t
+  use partners_m, only: halo_host, halo_ipc, halo_mpi
+  use scheme3d_m, only: elastic_t, scheme3d_t, wide_auto, wide_yes
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -60,10 +60,13 @@ module fd3d_m
 
   type, extends(timeloop_t) :: fd3d_t
     class(fd3d_engine_t), allocatable :: engine
-    type(fd3d_grid_t) :: grid                     !< this rank's piece
+    type(fd3d_grid_t) :: piece                    !< this rank's
+    type(fd3d_grid_t) :: grid                     !< the same with the margins of wide halos, which the engine computes
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
+    logical :: may_widen = .false.                !< halos are wide, or may become so
+    character(:), allocatable :: why_wide         !< they are, for the log
     type(manner_t) :: manner                      !< of its steps
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
@@ -180,7 +183,14 @@ module fd3d_m
 
     ! --- fd3d_ways.f90
 
-    !> Opens the ways to the pieces around: by kernels where that can be, else by hosts. Sets `linked`.
+    !> Opens the ways of hosts to the pieces around, and decides whether halos are wide: all partners alike.
+    module subroutine MeetPartners(self, wide, error)
+      class(fd3d_t), intent(inout) :: self
+      logical, intent(out) :: wide
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MeetPartners
+
+    !> Opens the ways by kernels where that can be. Sets `linked`.
     module subroutine OpenWays(self, error)
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
@@ -206,17 +216,18 @@ module fd3d_m
 
     ! --- fd3d_swaps.f90
 
-    !> Gives the partners at all sides what they need of the velocities (what = 0) or stresses (1).
-    module subroutine GiveRims(self, what, error)
+    !> Gives the partners at sides first .. last what they need of the velocities (what = 0) or stresses (1), as numbers of a kind,
+    !> 1 or 2, that is not the one before: the partner may not have read those yet.
+    module subroutine GiveRims(self, what, kind, first, last, error)
       class(fd3d_t), intent(inout) :: self
-      integer, intent(in) :: what
+      integer, intent(in) :: what, kind, first, last
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GiveRims
 
     !> Waits for what they give, and puts it into the halo.
-    module subroutine TakeHalos(self, what, error)
+    module subroutine TakeHalos(self, what, kind, first, last, error)
       class(fd3d_t), intent(inout) :: self
-      integer, intent(in) :: what
+      integer, intent(in) :: what, kind, first, last
       type(error_t), allocatable, intent(inout) :: error
     end subroutine TakeHalos
 
@@ -306,31 +317,37 @@ contains
     type(window_t), intent(in) :: window
     type(box_t), intent(out) :: box
     type(error_t), allocatable, intent(inout) :: error
-    type(fd3d_grid_t) :: piece
     select type (scheme)
     type is (scheme3d_t)
-      call PlanGrid(self, scheme, scheme%own, window, piece, error)
+      call PlanGrid(self, scheme, scheme%own, window, error)
       if (.not. allocated(error)) box = BoxAround(self, window)
     class default
       call Fail(error, 'the scheme is none of 3D elastic modelling')
     end select
   end subroutine box_needed
 
-  !> The grid of the shot, how it is cut, this rank's piece and the box around it.
-  subroutine PlanGrid(self, scheme, own, window, piece, error)
+  !> The grid of the shot, how it is cut, this rank's piece, and the box around it and the margins that it may have. Kernels store
+  !> narrow halos alone.
+  subroutine PlanGrid(self, scheme, own, window, error)
     class(fd3d_t), intent(inout) :: self
     class(scheme_t), intent(in) :: scheme
     type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
-    type(fd3d_grid_t), intent(out) :: piece
     type(error_t), allocatable, intent(inout) :: error
     call Fd3dGrid(scheme, own, window, self%whole, self%width, self%pad)
-    piece = self%whole
-    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, own%decomposition, &
-                                      fd3d_variants%needs_gpu(scheme%variant), self%cuts, error)
+    self%may_widen = .false.
+    self%whole%wide = self%whole%wide .and. self%grouped()
+    self%piece = self%whole
+    self%around = Fd3dAround(self%whole, self%piece)
+    if (.not. self%grouped()) return
+    call Fd3dCuts(self%whole, self%width, self%partners%n, own%decomposition, fd3d_variants%needs_gpu(scheme%variant), self%cuts, &
+                  error)
     if (allocated(error)) return
-    if (self%grouped()) piece = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
-    self%around = Fd3dAround(self%whole, piece)
+    self%piece = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
+    self%may_widen = own%wide == wide_yes
+    if (own%wide == wide_auto .and. own%halo /= halo_ipc) self%may_widen = Fd3dMayWiden(self%whole, self%cuts)
+    self%around = Fd3dAround(self%whole, self%piece)
+    if (self%may_widen) self%around = Fd3dAround(self%whole, Fd3dWiden(self%whole, self%width, self%piece))
   end subroutine PlanGrid
 
   !> The window's cells that the box around the piece and its ring of one cell are made of; beyond the window its outermost ones
@@ -365,12 +382,16 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_grid_t) :: grid
-    logical :: keeps
+    logical :: keeps, wide
     self%known = 0
+    wide = .false.
     if (self%grouped()) call GpuWaysClose(self, error)
-    if (.not. allocated(error)) call PlanGrid(self, self%scheme, self%own, window, grid, error)
+    if (.not. allocated(error)) call PlanGrid(self, self%scheme, self%own, window, error)
     if (.not. allocated(error)) call CheckWindow(self, window, error)
+    if (self%grouped() .and. .not. allocated(error)) call MeetPartners(self, wide, error)
     if (allocated(error)) return
+    grid = self%piece
+    if (wide) grid = Fd3dWiden(self%whole, self%width, self%piece)
     self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
     call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
     grid%threads = self%team%threads
@@ -488,6 +509,7 @@ contains
     if (.not. self%grouped()) return
     words = CutsWords(self%cuts)
     if (self%remark /= '') words = words//'; '//self%remark
+    if (self%grid%wide) words = words//'; halos are wide'//self%why_wide
   end function shared_out
 
   subroutine identify(self, identity)
@@ -500,6 +522,7 @@ contains
       if (g%anelastic .and. o%memory /= memory_coarse2001) call HashAdd(id%grid, o%memory)
       if (g%narrow) call HashAdd(id%grid, 1)
       if (s%damped) call HashAdd(id%grid, 2)
+      if (g%wide) call HashAdd(id%grid, 3)
       call HashAdd(id%grid, [g%first, g%whole])
       call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
       id%medium = self%medium_hash

@@ -15,7 +15,7 @@ module fd3d_engine_m
   use text_m, only: CString
   implicit none
   private
-  public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dCfg, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
+  public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dCfg, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, Fd3dOwnBox
 
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_sxx = 3, field_syy = 4, field_szz = 5, &
                                 field_sxy = 6, field_sxz = 7, field_syz = 8, fd3d_fields = 9
@@ -25,7 +25,7 @@ module fd3d_engine_m
 
   !> A subdomain; sides in the order x low, x high, y low, y high, z low (top), z high (bottom).
   type :: fd3d_grid_t
-    integer :: n(3) = 0                         !< cells owned
+    integer :: n(3) = 0                         !< cells owned, and those of margins
     integer :: first(3) = 1                     !< cell of the whole grid that cell 1 is
     integer :: whole(3) = 0                     !< cells of the whole grid
     integer :: side(6) = side_outside           !< kinds of the sides
@@ -39,6 +39,7 @@ module fd3d_engine_m
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     logical :: sparse = .false.                 !< only receivers are told of stresses; C variants refuse them to others
     logical :: wet = .false.                    !< all that a free surface lies on is a fluid, in the whole grid
+    logical :: wide = .false.                   !< halos of velocities alone, twice as deep: with margins (interfaces/fd3d_c.f90)
     real(dp) :: d(3) = 0, dt = 0                !< dx, dy, dz [m], [s]
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
@@ -105,7 +106,7 @@ contains
       cfg = fd3d_cfg(n=g%n, first=g%first - 1, whole=g%whole, side=g%side, layer=g%layer, half_length=g%half_length, &
                      narrow=merge(1, 0, g%narrow), anelastic=merge(merge(2, 1, g%together), 0, g%anelastic), &
                      threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), wet=merge(1, 0, g%wet), &
-                     d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
+                     wide=merge(1, 0, g%wide), d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
   end function Fd3dCfg
 
@@ -335,24 +336,44 @@ contains
 
   ! --- halos and parts of a subdomain, which the variants in Fortran and the tests share -----------------------------------------
 
-  !> Cells lo .. hi that the neighbour at side 1..6 needs (own), or that it gives (not own: in the halo). Stencils run along one
-  !> axis, so edges and corners of the halo are never read.
+  !> Cells lo .. hi that the neighbour at side 1..6 needs (own), or that it gives (not own: in the halo, and where that is wide in
+  !> the margin). Stencils run along one axis, so edges and corners of the halo are never read; wide ones bring margins and halos
+  !> of the axes before, as corners of margins need them.
   pure subroutine Fd3dHaloBox(grid, side, own, lo, hi)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: side
     logical, intent(in) :: own
     integer, intent(out) :: lo(3), hi(3)
-    integer :: a
+    integer :: a, deep
+    logical :: wide(6)
     a = (side + 1)/2
     lo = 1
     hi = grid%n
-    if (modulo(side, 2) == 1) then
-      lo(a) = merge(1, 1 - grid%half_length, own)
-    else
-      lo(a) = grid%n(a) + 1 - merge(grid%half_length, 0, own)
+    deep = grid%half_length
+    wide = grid%wide .and. grid%side == side_neighbour
+    if (wide(side)) then
+      call Fd3dOwnBox(grid, lo, hi)
+      deep = 2*deep
+      lo(:a - 1) = lo(:a - 1) - merge(deep, 0, wide(1:2*a - 3:2))
+      hi(:a - 1) = hi(:a - 1) + merge(deep, 0, wide(2:2*a - 2:2))
     end if
-    hi(a) = lo(a) + grid%half_length - 1
+    if (modulo(side, 2) == 1) then
+      lo(a) = lo(a) - merge(0, deep, own)
+    else
+      lo(a) = hi(a) + 1 - merge(deep, 0, own)
+    end if
+    hi(a) = lo(a) + deep - 1
   end subroutine Fd3dHaloBox
+
+  !> The cells without margins; all where halos are narrow.
+  pure subroutine Fd3dOwnBox(grid, lo, hi)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(out) :: lo(3), hi(3)
+    integer :: margin(6)
+    margin = merge(grid%half_length, 0, grid%wide .and. grid%side == side_neighbour)
+    lo = 1 + margin(1::2)
+    hi = grid%n - margin(2::2)
+  end subroutine Fd3dOwnBox
 
   !> The three fields in a halo across the axis of a side: velocities (what = 0) or the stresses differentiated along it (1).
   pure function Fd3dHaloFields(what, side) result(fields)
@@ -364,12 +385,14 @@ contains
     if (what == 1) fields = along(:, (side + 1)/2)
   end function Fd3dHaloFields
 
-  !> Owned cells that need no neighbour's: all others are the rim. hi < lo along an axis: there are none.
+  !> Owned cells that need no neighbour's, and that none needs: all others are the rim. hi < lo along an axis: there are none.
   pure subroutine Fd3dInnerBox(grid, lo, hi)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(out) :: lo(3), hi(3)
-    lo = 1 + merge(grid%half_length, 0, grid%side(1::2) == side_neighbour)
-    hi = grid%n - merge(grid%half_length, 0, grid%side(2::2) == side_neighbour)
+    integer :: rim(6)
+    rim = merge(merge(3, 1, grid%wide)*grid%half_length, 0, grid%side == side_neighbour)
+    lo = 1 + rim(1::2)
+    hi = grid%n - rim(2::2)
     hi = max(hi, lo - 1)
   end subroutine Fd3dInnerBox
 

@@ -161,7 +161,12 @@ contains
       call self%engine%watch(points, error)
       return
     end if
-    call Fd3dMapShare(points, self%around, self%grid, own, kept, shared)
+    call Fd3dMapShare(points, self%around, self%piece, own, kept, shared)
+    associate (margin => self%piece%first - self%grid%first)
+      own%i = margin(1) + own%i
+      own%j = margin(2) + own%j
+      own%k = margin(3) + own%k
+    end associate
     if (size(kept) == 0) own = fd3d_map_t()
     call self%engine%watch(own, error)
     self%map_number = number(kept)
@@ -222,7 +227,7 @@ contains
         if (allocated(self%ground)) cell(3, m) = self%ground(cell(1, m), cell(2, m))
       end do
     end do
-    number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%grid, (cell(:, m) - 0.5_dp)*self%grid%d), m=1, size(cell, 2))])
+    number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%piece, (cell(:, m) - 0.5_dp)*self%grid%d), m=1, size(cell, 2))])
     associate (f => self%around%first - 1)
       call Fd3dMapNew(points, self%around, cell(1, number) - f(1), cell(2, number) - f(2), cell(3, number) - f(3), below, error, &
                       self%rho, self%mu)

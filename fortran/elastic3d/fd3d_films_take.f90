@@ -69,10 +69,12 @@ contains
     type(receiver_sum_t), intent(inout) :: sum(:)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: rows(:, :, :)
-    integer :: p, m, k, c, low, high, status, away(3), at(3)
+    integer :: p, m, k, c, low, high, status, away(3), at(3), before(3), last(3)
     low = huge(1)
     high = 0
     away = self%grid%first - self%around%first
+    before = self%piece%first - self%grid%first                ! cells of the margins, which others take
+    last = before + self%piece%n
     associate (t => self%top, n => self%grid%n)
       do p = 1, size(t%i)
         c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
@@ -80,8 +82,8 @@ contains
         low = min(low, t%k(p) - away(3) + minval(t%dk(t%start(c):t%start(c + 1) - 1)))
         high = max(high, t%k(p) - away(3) + maxval(t%dk(t%start(c):t%start(c + 1) - 1)))
       end do
-      low = max(low, 1)
-      high = min(high, n(3))
+      low = max(low, before(3) + 1)
+      high = min(high, last(3))
       allocate (rows(n(1), n(2), low:high), stat=status)
       if (status /= 0) then
         call Fail(error, 'no memory for the '//Str(high - low + 1)//' planes that a picture of the top is made of')
@@ -95,7 +97,7 @@ contains
         c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
         do m = t%start(c), t%start(c + 1) - 1
           at = [t%i(p) + t%di(m), t%j(p) + t%dj(m), t%k(p) + t%dk(m)] - away
-          if (all(at >= 1 .and. at <= n)) call ReceiverAdd(sum(p), real(t%w(m), dp)*rows(at(1), at(2), at(3)))
+          if (all(at > before .and. at <= last)) call ReceiverAdd(sum(p), real(t%w(m), dp)*rows(at(1), at(2), at(3)))
         end do
       end do
     end associate

@@ -2,7 +2,7 @@
 submodule(fd3d_fortran_m) fd3d_fortran_step
   use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
   use fd3d_edges_m, only: FillPeriodic, OneWay
-  use fd3d_engine_m, only: Fd3dInnerBox, field_sxz, field_syy, field_szz, part_all, part_inner, part_rim, side_free, &
+  use fd3d_engine_m, only: Fd3dInnerBox, Fd3dOwnBox, field_sxz, field_syy, field_szz, part_all, part_inner, part_rim, side_free, &
                            side_neighbour, side_one_way
   use fd3d_fortran_points_m, only: PointsInject, PointsKeep, PointsSample
   use fd3d_surface_m, only: surface_rows
@@ -63,18 +63,19 @@ contains
       call PointsKeep(self%watched, self%f, self%peaks, ThreadsOf(self%grid%threads))
   end subroutine EndStep
 
-  !> Updates the boxes of a part: the rim is all but the inner box, slab by slab.
+  !> Updates the boxes of a part: the rim is all but the inner box, slab by slab. Velocities in margins come from neighbours.
   subroutine EachBox(self, part, velocities)
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: part
     logical, intent(in) :: velocities
     integer :: lo(3), hi(3), from(3), to(3), a
     call Fd3dInnerBox(self%grid, lo, hi)
-    if (part == part_all) call Update(self, velocities, [1, 1, 1], self%grid%n)
-    if (part == part_inner) call Update(self, velocities, lo, hi)
-    if (part /= part_rim) return
     from = 1
     to = self%grid%n
+    if (velocities) call Fd3dOwnBox(self%grid, from, to)
+    if (part == part_all) call Update(self, velocities, from, to)
+    if (part == part_inner) call Update(self, velocities, lo, hi)
+    if (part /= part_rim) return
     do a = 3, 1, -1
       call Update(self, velocities, from, [to(:a - 1), lo(a) - 1, to(a + 1:)])
       call Update(self, velocities, [from(:a - 1), hi(a) + 1, from(a + 1:)], to)

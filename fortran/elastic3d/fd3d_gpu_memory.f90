@@ -37,6 +37,8 @@ contains
     do p = 1, scheme%ranks
       piece = grid
       if (scheme%ranks > 1) piece = Fd3dPiece(grid, width, cuts, p)
+      ! halo_wide=auto widens but small ones
+      if (scheme%ranks > 1 .and. scheme%own%wide == wide_yes) piece = Fd3dWiden(grid, width, piece)
       points = 0
       if (scheme%own%pgv) points = product((min([window%nx, window%ny], piece%n(:2)) - 1)/scheme%snapshot_step + 1.0_dp)
       stencils = entries

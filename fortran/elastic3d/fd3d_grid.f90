@@ -4,7 +4,7 @@ module fd3d_grid_m
   use fd3d_absorb_m, only: Fd3dLayerWidths
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_one_way, side_outside, side_periodic
   use kinds_m, only: dp
-  use scheme3d_m, only: elastic_t
+  use scheme3d_m, only: elastic_t, wide_yes
   use scheme_m, only: scheme_t, SchemePad
   use window_m, only: window_t
   implicit none
@@ -47,6 +47,7 @@ contains
     grid%anelastic = own%attenuates
     grid%together = own%attenuates .and. own%memory == memory_all
     grid%even = own%attenuates .and. own%qmin < even_q .and. .not. grid%together
+    grid%wide = own%wide == wide_yes
     grid%threads = scheme%threads
     grid%share = scheme%share
     grid%sparse = .true.
@@ -66,7 +67,7 @@ contains
                .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%together .eqv. b%together) &
                .and. (a%narrow .eqv. b%narrow) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
-               .and. (a%wet .eqv. b%wet) &
+               .and. (a%wet .eqv. b%wet) .and. (a%wide .eqv. b%wide) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid
 

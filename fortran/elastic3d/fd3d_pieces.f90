@@ -10,7 +10,7 @@ module fd3d_pieces_m
   use text_m, only: Str
   implicit none
   private
-  public :: Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches, touches
+  public :: Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dWiden, Fd3dMayWiden, Fd3dAround, Fd3dPartner, Fd3dTouches, touches
 
   !> A point acts on, or is read from, cells no further away along any axis than this: eight nodes of a sinc, what a differentiator
   !> adds to them, and 7 rows and 3 more beside a contact (fd3d_ground.f90).
@@ -36,7 +36,8 @@ module fd3d_pieces_m
 contains
 
   !> Cuts a grid into n pieces, with layers of `width` cells around it, for GPUs or for cores; asked: pieces along x, y, z, or 0 to
-  !> choose, as where they are not n. Fails where a piece would be thinner than the differentiators are long.
+  !> choose, as where they are not n. Fails where a piece would be thinner than the differentiators are long, or twice as long where
+  !> halos are wide, which no cut periodic axis has.
   subroutine Fd3dCuts(grid, width, n, asked, gpu, cuts, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6), n, asked(3)
@@ -61,8 +62,8 @@ contains
     end do
     if (best < huge(best)) return
     call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
-              Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis'//Below()// &
-              ': give a smaller group')
+              Str(n)//' pieces'//Asking()//' of at least '//Str(minval(Least(grid, 1, 2)))//' cells along a cut axis'//Below()// &
+              ': give a smaller group'//Wide())
 
   contains
 
@@ -81,8 +82,15 @@ contains
     pure function Below() result(text)
       character(:), allocatable :: text
       text = ''
-      if (grid%side(5) == side_free) text = ', '//Str(grid%half_length + surface_rows)//' below a free surface'
+      if (grid%side(5) == side_free) text = ', '//Str(maxval(Least(grid, 3, 1)))//' below a free surface'
     end function Below
+
+    pure function Wide() result(text)
+      character(:), allocatable :: text
+      text = ''
+      if (grid%wide) text = ', or halo_wide=n'
+      if (grid%wide .and. any(grid%side == side_periodic)) text = text//', as wide halos leave periodic axes whole'
+    end function Wide
 
     pure function Asking() result(text)
       character(:), allocatable :: text
@@ -113,7 +121,7 @@ contains
   end function CostsOn
 
   !> Cells that each of the pieces along an axis must have: what a neighbour needs, and more below a free surface or above a one-way
-  !> bottom.
+  !> bottom. The rows below a free surface are no part of a margin.
   pure function Least(grid, axis, parts) result(cells)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: axis, parts
@@ -121,6 +129,7 @@ contains
     cells = grid%half_length
     if (grid%side(2*axis - 1) == side_free) cells(1) = cells(1) + surface_rows
     if (grid%side(2*axis) == side_one_way) cells(parts) = cells(parts) + 1
+    if (grid%wide) cells = max(cells, 2*grid%half_length)
   end function Least
 
   pure logical function Thick(grid, cuts)
@@ -131,6 +140,7 @@ contains
     do a = 1, 3
       p = cuts%parts(a)
       if (p > 1) Thick = Thick .and. all(cuts%last(1:p, a) - cuts%last(0:p - 1, a) >= Least(grid, a, p))
+      if (p > 1 .and. grid%side(2*a) == side_periodic) Thick = Thick .and. .not. grid%wide
     end do
   end function Thick
 
@@ -270,6 +280,7 @@ contains
     type(fd3d_grid_t) :: grid
     integer :: last(3), side
     grid = whole
+    grid%wide = .false.
     call CutsPiece(cuts, piece, grid%first, last)
     grid%n = last - grid%first + 1
     do side = 1, 6
@@ -277,6 +288,30 @@ contains
     end do
     if (any(whole%layer > 0)) grid%layer = Fd3dLayerWidths(grid, width)
   end function Fd3dPiece
+
+  !> A piece of the whole grid with the margins of wide halos.
+  pure function Fd3dWiden(whole, width, piece) result(grid)
+    type(fd3d_grid_t), intent(in) :: whole, piece
+    integer, intent(in) :: width(6)
+    type(fd3d_grid_t) :: grid
+    integer :: margin(6)
+    grid = piece
+    grid%wide = .true.
+    margin = merge(piece%half_length, 0, piece%side == side_neighbour)
+    grid%first = piece%first - margin(1::2)
+    grid%n = piece%n + margin(1::2) + margin(2::2)
+    if (any(whole%layer > 0)) grid%layer = Fd3dLayerWidths(grid, width)
+  end function Fd3dWiden
+
+  !> The pieces of a grid are thick enough for wide halos, and no periodic axis is cut.
+  pure logical function Fd3dMayWiden(whole, cuts)
+    type(fd3d_grid_t), intent(in) :: whole
+    type(cuts_t), intent(in) :: cuts
+    type(fd3d_grid_t) :: grid
+    grid = whole
+    grid%wide = .true.
+    Fd3dMayWiden = Thick(grid, cuts)
+  end function Fd3dMayWiden
 
   !> The piece beside another at a side, 0 if there is none: the end of the grid, or a periodic axis that is not cut.
   pure integer function Fd3dPartner(whole, cuts, piece, side) result(partner)

@@ -143,7 +143,7 @@ contains
     self%sources = 1
     call KnowContacts(self, window, error)
     if (allocated(error)) return
-    call BeginList(self, list)
+    call BeginList(self, self%grid, list)
     associate (s => self%own%source)
       if (s%kind /= source_fault) call CheckPlace(self, window, at, 'source', error)
       if (allocated(error)) return
@@ -233,12 +233,13 @@ contains
     end associate
   end subroutine KeepHistories
 
-  !> A list for this rank's piece. Where rock, fluid and air meet it gets the medium: sources and receivers then keep to their side
-  !> of the contacts.
-  subroutine BeginList(self, list)
+  !> A list for this rank's piece, of sources with its margins. Where rock, fluid and air meet it gets the medium: sources and
+  !> receivers then keep to their side of the contacts.
+  subroutine BeginList(self, piece, list)
     class(fd3d_t), intent(in), target :: self
+    type(fd3d_grid_t), intent(in) :: piece
     type(fd3d_list_t), intent(inout) :: list
-    list%piece = self%grid
+    list%piece = piece
     if (.not. self%contacts) return
     list%rho => self%rho
     list%mu => self%mu
@@ -318,7 +319,7 @@ contains
     real(dp) :: at(3)
     integer :: c, r
     self%records = fd3d_list_t()
-    call BeginList(self, self%records)
+    call BeginList(self, self%piece, self%records)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
     do c = 1, size(names)
@@ -355,7 +356,8 @@ contains
     type(fd3d_list_t), intent(inout) :: list
     type(error_t), allocatable, intent(inout) :: error
     integer, allocatable :: start(:), from(:)
-    integer :: times(list%receivers), r, p, n, m, at
+    integer :: times(list%receivers), r, p, n, m, at, margin(3)
+    margin = self%piece%first - self%grid%first
     call Fd3dOwned(list, self%around)
     associate (s => list%start)
       n = list%receivers
@@ -374,7 +376,8 @@ contains
         from(start(r):start(r + 1) - 1) = [(m, m=s(self%heard(r)), s(self%heard(r) + 1) - 1)]
       end do
     end associate
-    call self%engine%receivers(start, list%field(from), list%i(from), list%j(from), list%k(from), list%w(from), error)
+    call self%engine%receivers(start, list%field(from), margin(1) + list%i(from), margin(2) + list%j(from), &
+                               margin(3) + list%k(from), list%w(from), error)
     if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
   end subroutine GiveOwn
 

@@ -8,6 +8,9 @@
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
 !>
+!> Wide halos save a meeting: velocities alone, twice as deep, and stresses of the margin (interfaces/fd3d_c.f90) by both
+!> neighbours, by the same operations. Corners of margins come through two neighbours, so each axis waits for the one before.
+!>
 !> Pieces on GPUs that see each other are `linked`: their kernels store straight into each other's memory, and a chunk of steps is
 !> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90); hosts only look whether the partners live.
 submodule(fd3d_m) fd3d_swaps
@@ -43,10 +46,14 @@ contains
       from = host_seconds()
       call MannerTurn(self%manner, self%steps + n - first + 1, turn)
       do it = first, first + turn - 1
-        if (self%manner%ahead .and. self%overlaps .and. begun == 0 .and. .not. allocated(error)) &
+        if (self%manner%ahead .and. self%overlaps .and. .not. self%grid%wide .and. begun == 0 .and. .not. allocated(error)) &
           call self%engine%ahead(it, first + turn - it, begun, error)
-        call HalfStep(self, it, 0, error)
-        call HalfStep(self, it, 1, error)
+        if (self%grid%wide) then
+          call WideStep(self, it, error)
+        else
+          call HalfStep(self, it, 0, error)
+          call HalfStep(self, it, 1, error)
+        end if
         begun = max(0, begun - 1)
       end do
       call MannerTake(self%manner, (host_seconds() - from)/turn)
@@ -83,22 +90,44 @@ contains
     integer, intent(in) :: it, what
     type(error_t), allocatable, intent(inout) :: error
     call Update(self, it, what, merge(part_rim, part_all, self%overlaps), error)
-    call GiveRims(self, what, error)
+    call GiveRims(self, what, what + 1, 1, sides, error)
     travelling => self%partners
     if (self%overlaps) call Update(self, it, what, part_inner, error)
     nullify (travelling)
-    call TakeHalos(self, what, error)
+    call TakeHalos(self, what, what + 1, 1, sides, error)
   end subroutine HalfStep
+
+  !> Step `it` with wide halos. Inner cells are updated while what is given across the first cut axis travels.
+  subroutine WideStep(self, it, error)
+    class(fd3d_t), intent(inout) :: self
+    integer, intent(in) :: it
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: low, kind
+    logical :: inner
+    kind = 1 + modulo(it, 2)
+    inner = self%overlaps
+    call Update(self, it, 0, merge(part_rim, part_all, inner), error)
+    do low = 1, sides, 2
+      if (all(self%partners%with(low:low + 1) == 0)) cycle
+      call GiveRims(self, 0, kind, low, low + 1, error)
+      travelling => self%partners
+      if (inner) call Update(self, it, 0, part_inner, error)
+      nullify (travelling)
+      inner = .false.
+      call TakeHalos(self, 0, kind, low, low + 1, error)
+    end do
+    call Update(self, it, 1, part_all, error)
+  end subroutine WideStep
 
   module procedure GiveRims
     real(dp) :: start
     integer :: side
     associate (p => self%partners)
-      do side = 1, sides
+      do side = first, last
         if (p%with(side) == 0 .or. allocated(error)) cycle
         start = host_seconds()
-        call self%engine%halo_get(what, side, p%out(side, what + 1)%a, error)
-        if (.not. allocated(error)) call p%send(side, what + 1, error)
+        call self%engine%halo_get(what, side, p%out(side, kind)%a, error)
+        if (.not. allocated(error)) call p%send(side, kind, error, int(self%engine%halo_size(side)))
         p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
       end do
     end associate
@@ -108,11 +137,11 @@ contains
     real(dp) :: start
     integer :: side
     associate (p => self%partners)
-      do side = 1, sides
+      do side = first, last
         if (p%with(side) == 0 .or. allocated(error)) cycle
         start = host_seconds()
-        call p%await(side, what + 1, error)
-        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+        call p%await(side, kind, error)
+        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, kind)%a, error)
         p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
       end do
     end associate
@@ -160,7 +189,7 @@ contains
     real(sp), allocatable :: part(:, :), got(:)
     integer(i8), allocatable :: count(:)
     integer(i8) :: at
-    integer :: p, across(2), first(3), last(3), n(2)
+    integer :: p, across(2), first(3), last(3), n(2), low(2)
     if (.not. self%grouped()) then
       call self%engine%slice(field, axis, index, plane, error)
       return
@@ -171,6 +200,9 @@ contains
       deallocate (part)
       allocate (part(self%grid%n(across(1)), self%grid%n(across(2))))
       call self%engine%slice(field, axis, index - self%grid%first(axis) + 1, part, error)
+      low = self%piece%first(across) - self%grid%first(across)
+      n = self%piece%n(across)
+      part = part(low(1) + 1:low(1) + n(1), low(2) + 1:low(2) + n(2))
     end if
     call self%partners%collect(reshape(part, [size(part)]), got, count, error)
     if (allocated(error) .or. .not. self%gathers()) return

@@ -12,6 +12,10 @@ module scheme3d_m
   private
   public :: scheme3d_t, elastic_t
 
+  !> Halos between pieces: wide where messages take longer than what they save, always, never.
+  integer, parameter, public :: wide_auto = 0, wide_yes = 1, wide_no = 2
+  character(*), parameter, public :: wide_words(0:2) = [character(4) :: 'auto', 'y', 'n']
+
   type :: elastic_t
     logical :: attenuates = .false.           !< with memory variables
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
@@ -24,6 +28,7 @@ module scheme3d_m
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
     integer :: halo = halo_auto               !< the way of halos between pieces
+    integer :: wide = wide_no                 !< whether these are of velocities alone, twice as deep
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t
@@ -37,7 +42,7 @@ module scheme3d_m
     procedure :: unpack => UnpackOwn
   end type scheme3d_t
 
-  integer, parameter :: MORE = 19, FLAGS = 12             !< numbers before those of the source; from FLAGS on choices, 0 or 1
+  integer, parameter :: MORE = 20, FLAGS = 13             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
 
@@ -60,7 +65,7 @@ contains
     associate (own => self%own)
       parcel%text = own%planes//achar(10)//own%fields
       parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
-                        real([own%decomposition, own%halo, own%memory], dp), &
+                        real([own%decomposition, own%halo, own%wide, own%memory], dp), &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv, own%narrow, &
                                     own%wet, self%damped]), dp), &
                         SourceNumbers(own%source)]
@@ -88,7 +93,8 @@ contains
       if (.not. all(IsWhole(parcel%numbers(FLAGS:MORE), 0, 1))) why = 'a choice that is none'
       if (.not. all(IsWhole(parcel%numbers(7:9), 0, huge(1)))) why = 'a number of pieces that is none'
       if (.not. IsWhole(parcel%numbers(10), halo_auto, halo_host)) why = 'a way of halos that is none'
-      if (.not. IsWhole(parcel%numbers(11), memory_coarse2001, memory_all)) why = 'a way of memory variables that is none'
+      if (.not. IsWhole(parcel%numbers(11), wide_auto, wide_no)) why = 'a width of halos that is none'
+      if (.not. IsWhole(parcel%numbers(12), memory_coarse2001, memory_all)) why = 'a way of memory variables that is none'
     end if
     if (why /= '') return
     associate (x => parcel%numbers, own => self%own)
@@ -102,7 +108,8 @@ contains
       own%pgv_depth = x(6)
       own%decomposition = Whole(x(7:9), 0)
       own%halo = Whole(x(10), 0)
-      own%memory = Whole(x(11), 0)
+      own%wide = Whole(x(11), 0)
+      own%memory = Whole(x(12), 0)
       on = x(FLAGS:MORE) > 0
       self%sponge = on(1)
       self%periodic = on(2)

@@ -58,7 +58,7 @@ module parameters_m
     integer :: snapshot_step = 1
     real(dp) :: snapshot_dx = 0
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
-    character(:), allocatable :: decomposition, halo, layer_differences
+    character(:), allocatable :: decomposition, halo, halo_wide, layer_differences
     logical :: pgv = .false.
     real(dp) :: pgv_depth = 0
     ! cluster

@@ -126,6 +126,7 @@ contains
     c%cfg%share = 0
     c%cfg%sparse = 0
     c%cfg%wet = 0
+    c%cfg%wide = 0
     c%cfg%d = [10.0_sp, 11.0_sp, 9.0_sp]
     c%cfg%dt = 0.0005_sp
     c%cfg%w = 0

@@ -246,6 +246,7 @@ contains
     cfg%share = 0
     cfg%sparse = merge(2, 0, g%sparse)
     cfg%wet = merge(1, 0, g%wet)
+    cfg%wide = merge(1, 0, g%wide)
     cfg%d = real(g%d, c_float)
     cfg%dt = real(g%dt, c_float)
     cfg%w = real(g%w, c_float)

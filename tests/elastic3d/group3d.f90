@@ -1,7 +1,7 @@
 !> Random cases of everything that spans pieces of a 3D shot, each modelled by rank 0 alone and by a group of the other ranks: the same
 !> bits. Cuts of any shape with uneven planes, half-lengths, sides, layers, attenuation, hills of air and seas cut through, every kind
 !> of source, receivers on planes, edges and corners of cuts, components that are derivatives, films of planes and of the top,
-!> maps. The bytes that the group counts as sent are those of the cut planes of the grid.
+!> maps; halos narrow and wide. The bytes that the group counts as sent are those of the cut planes of the grid.
 module group3d_m
   use anelastic_m, only: memory_all, memory_coarse, memory_coarse2001
   use check_m, only: Claim, Done, GivenSeed, Seed
@@ -15,7 +15,7 @@ module group3d_m
   use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use partners_m, only: halo_ipc, halo_words
-  use scheme3d_m, only: scheme3d_t
+  use scheme3d_m, only: scheme3d_t, wide_auto, wide_no, wide_words, wide_yes
   use shot_m, only: shot_t
   use source3d_m, only: source_fault
   use text_m, only: Str
@@ -100,7 +100,7 @@ contains
     type(link_t) :: link
     type(case_t) :: case
     type(error_t), allocatable :: error
-    integer :: c, same, silent, failed
+    integer :: c, same, silent, failed, wide
     call RolesStart(role)
     link%world = role%world
     if (cases%gpu) call FailFromC(device_use(modulo(max(0, role%rank - 1), max(1, device_count()))), error)
@@ -110,11 +110,12 @@ contains
     same = 0
     silent = 0
     failed = 0
+    wide = 0
     do c = 1, cases%usual
       call Seed(first + c)
       call MakeCase(cases, case, merge(cases%many, cases%steps, c == cases%usual), deep=c == 1)
       call Seed(first + c + 1000*role%rank)
-      call OneCase(role, link, case, same, silent, failed)
+      call OneCase(role, link, case, same, silent, failed, wide)
       if (role%master .and. same + failed < c) then
         call Claim(.false., 'seed '//Str(first + c - 1)//' with one case of '//Str(case%scheme%nt)//' steps: '//case%about)
         same = same + 1
@@ -124,6 +125,7 @@ contains
     if (role%master) then
       call Claim(failed*10 <= cases%usual, Str(failed)//' of '//Str(cases%usual)//' cases cannot be modelled, whole and in pieces alike')
       call Claim(silent*10 <= cases%usual, Str(silent)//' of '//Str(cases%usual)//' cases have silent traces')
+      call Claim(wide > 0 .or. cases%usual < 20, Str(wide)//' of '//Str(cases%usual)//' cases have wide halos')
     end if
     call RolesStop(role)
     if (role%master) call Done()
@@ -132,17 +134,18 @@ contains
   ! --- one case -------------------------------------------------------------------------------------------------------
 
   !> Rank 0 models it alone, n others together; the first of these sends what it has to rank 0.
-  subroutine OneCase(role, link, case, same, silent, failed)
+  subroutine OneCase(role, link, case, same, silent, failed, wide)
     type(role_t), intent(inout) :: role
     type(link_t), intent(inout) :: link
     type(case_t), intent(inout) :: case
-    integer, intent(inout) :: same, silent, failed
+    integer, intent(inout) :: same, silent, failed, wide
     type(error_t), allocatable :: error
     type(group_t), target :: group
     type(message_t) :: message
     real(sp), allocatable :: whole(:)
     real(dp) :: nap
     integer :: grid(3), parts(3)
+    logical :: widened
     role%worker = role%rank > 0
     call RolesGroups(role, product(case%parts), error)
     if (role%master) then
@@ -151,12 +154,14 @@ contains
       do while (.not. LinkReceive(link, message))
         call Rest(nap)
       end do
+      wide = wide + int(message%n(4))
+      if (message%n(4) > 0) case%about = case%about//', wide'
       if (allocated(error)) then
         if (message%text == error%message) failed = failed + 1
         if (message%text /= error%message) case%about = case%about//': '//error%message//' / '//message%text
       else if (message%text /= '') then
         case%about = case%about//': '//message%text
-      else if (any(abs(message%x(1:2) - Crossing(case, grid, int(message%n(1:3)))) > 0)) then
+      else if (any(abs(message%x(1:2) - Crossing(case, grid, int(message%n(1:3)), message%n(4) > 0)) > 0)) then
         case%about = case%about//': '//Str(message%x(1))//' bytes in '//Str(message%x(2))//' messages travelled'
       else if (size(whole) == size(message%fields)) then
         if (all(whole == message%fields)) same = same + 1
@@ -165,10 +170,10 @@ contains
       end if
     else if (role%worker_id == 1) then
       call GroupNew(group, role, 60.0_dp)
-      call Model(case, group, whole, error, travelled=message%x(1:2), parts=parts)
+      call Model(case, group, whole, error, travelled=message%x(1:2), parts=parts, wide=widened)
       if (role%group_rank == 0) then
         message%kind = MSG_NOTE
-        message%n(1:3) = parts
+        message%n(1:4) = [parts, merge(1, 0, widened)]
         message%text = ''
         if (allocated(error)) message%text = error%message
         if (.not. allocated(error)) call move_alloc(whole, message%fields)
@@ -247,30 +252,35 @@ contains
   end subroutine LateCase
 
   !> Bytes and messages that travel in a shot: both sides of each cut plane have half_length planes of cells, each of which gives 3
-  !> velocities and 3 stresses of 4 bytes a step. A periodic axis is cut once more, where it is closed to a ring.
-  pure function Crossing(case, n, parts) result(travel)
+  !> velocities and 3 stresses of 4 bytes a step, or where halos are wide twice as many planes 3 velocities, the planes wider by two
+  !> half-lengths at each cut of an axis before. A periodic axis is cut once more, where it is closed to a ring.
+  pure function Crossing(case, n, parts, wide) result(travel)
     type(case_t), intent(in) :: case
     integer, intent(in) :: n(3), parts(3)       !< cells of the grid, pieces
-    real(dp) :: travel(2)
+    logical, intent(in) :: wide
+    real(dp) :: travel(2), across(3)
     integer :: a, planes
     travel = 0
+    across = n
     do a = 1, 3
       planes = parts(a) - 1
       if (case%scheme%periodic .and. a < 3 .and. parts(a) > 1) planes = parts(a)
-      travel(1) = travel(1) + 2.0_dp*planes*product(n)/n(a)*case%scheme%half_length*6*4*case%scheme%nt
-      travel(2) = travel(2) + 2.0_dp*planes*product(parts)/parts(a)*2*case%scheme%nt
+      travel(1) = travel(1) + 2.0_dp*planes*product(across)/across(a)*case%scheme%half_length*6*4*case%scheme%nt
+      travel(2) = travel(2) + 2.0_dp*planes*product(parts)/parts(a)*merge(1, 2, wide)*case%scheme%nt
+      if (wide) across(a) = n(a) + 4*planes*case%scheme%half_length
     end do
   end function Crossing
 
   !> Samples of all receivers, then all pictures. On request the cells of the whole grid; bytes and messages that all ranks sent, and
-  !> how many pieces there are along x, y, z.
-  subroutine Model(case, group, whole, error, grid, travelled, parts)
+  !> how many pieces there are along x, y, z; whether halos were wide.
+  subroutine Model(case, group, whole, error, grid, travelled, parts, wide)
     type(case_t), intent(in) :: case
     type(group_t), intent(inout), target, optional :: group
     real(sp), allocatable, intent(out) :: whole(:)
     type(error_t), allocatable, intent(inout) :: error
     integer, intent(out), optional :: grid(3), parts(3)
     real(dp), intent(out), optional :: travelled(2)
+    logical, intent(out), optional :: wide
     type(fd3d_t), target :: solver
     type(window_t) :: window
     real(sp), allocatable :: raw(:, :)
@@ -294,6 +304,7 @@ contains
     end if
     if (present(grid)) grid = solver%whole%n
     if (present(parts)) parts = solver%cuts%parts
+    if (present(wide)) wide = solver%grid%wide
     if (present(travelled)) then
       travelled = [sum(real(group%traffic%bytes, dp)), sum(real(group%traffic%messages, dp))]
       if (.not. allocated(error)) call group%total(travelled, error)
@@ -406,6 +417,10 @@ contains
       s%own%narrow = Often(0.4_dp)
       s%own%wet = Often(0.2_dp)
       if (s%free_top) n(3) = max(n(3), case%parts(3)*s%half_length + 6)        ! the uppermost piece needs five rows more, a one-way bottom one
+      s%own%wide = Pick(wide_auto, wide_no)
+      if (s%own%halo == halo_ipc .or. (s%periodic .and. any(case%parts(:2) > 1))) s%own%wide = wide_no
+      if (s%own%wide == wide_yes) n = max(n, 2*s%half_length*case%parts)
+      if (s%own%wide == wide_yes .and. s%free_top) n(3) = max(n(3), 2*s%half_length*case%parts(3) + 3)
       s%own%decomposition = merge(case%parts, 0, Often(0.7_dp) .or. deep)
       w%nx = n(1)
       w%ny = n(2)
@@ -418,7 +433,8 @@ contains
       call MakeSource(case)
       call MakeReceivers(case)
       case%boxed = Often(0.5_dp) .or. deep
-      case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//', '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
+      case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//', halo_wide '//trim(wide_words(s%own%wide))//', '// &
+                   Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
                    Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
                    trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &

@@ -20,7 +20,7 @@ module pieces3d_m
 
 contains
 
-  !> Piece m of the grid, from 1, x fastest.
+  !> Piece m of the grid, from 1, x fastest; of a wide one (c%grid%wide) with its margins.
   subroutine PieceOf(c, cut, m, p)
     type(case3d_t), intent(in) :: c
     integer, intent(in) :: cut(3), m
@@ -40,6 +40,12 @@ contains
       p%grid%side(side) = side_neighbour
       p%neighbour(side) = 1 + next(1) + cut(1)*(next(2) + cut(2)*next(3))
     end do
+    if (c%grid%wide) then
+      associate (beside => merge(c%grid%half_length, 0, p%grid%side == side_neighbour))
+        p%grid%first = p%grid%first - beside(1::2)
+        p%grid%n = p%grid%n + beside(1::2) + beside(2::2)
+      end associate
+    end if
     p%grid%layer = Fd3dLayerWidths(p%grid, c%width)
   end subroutine PieceOf
 
@@ -74,14 +80,16 @@ contains
     end if
   end subroutine Advance
 
+  !> Axis after axis, as wide halos want it; these are of velocities alone.
   subroutine Exchange(p, what, error)
     type(piece_t), intent(inout) :: p(:)
     integer, intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: row(:)
     integer :: m, side, opposite
-    do m = 1, size(p)
-      do side = 1, 6
+    if (what == 1 .and. p(1)%grid%wide) return
+    do side = 1, 6
+      do m = 1, size(p)
         if (p(m)%neighbour(side) == 0 .or. allocated(error)) cycle
         opposite = side + merge(1, -1, modulo(side, 2) == 1)
         allocate (row(fd3d_halo_size(p(m)%h, side - 1)))

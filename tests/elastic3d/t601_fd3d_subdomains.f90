@@ -1,6 +1,6 @@
 !> A grid cut into 2 x 2 x 2 subdomains, whose halos are copied between the half steps, gives the same bits as the whole: elastic
 !> and anelastic, layers and sponge, free surface, one-way bottom, periodic sides, half-lengths 1 to 4, narrow differences along
-!> layers, rims and inner cells apart.
+!> layers, rims and inner cells apart; narrow halos, and wide ones, whose margins are right in all nine fields too.
 program t601_fd3d_subdomains
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -12,6 +12,8 @@ program t601_fd3d_subdomains
   use text_m, only: Str
   implicit none
   integer, parameter :: n(3) = [26, 23, 25], cut(3) = [12, 11, 14], steps = 40
+
+  logical, parameter :: narrow_halos = .false., wide_halos = .true.
 
   type :: piece_t
     class(fd3d_engine_t), allocatable :: engine
@@ -38,26 +40,37 @@ contains
     type(scene3d_t) :: scene
     type(error_t), allocatable :: error
     class(fd3d_engine_t), allocatable :: whole
-    type(piece_t) :: piece(8)
-    integer :: it, wrong
-    real(sp) :: peak
-    integer :: place(3)
     call MakeScene(scene, half_length, anelastic, side, width, sponge)
     if (present(narrow)) scene%grid%narrow = narrow
     call Scene3dEngine('fortran', whole, error)
     scene%nt = steps
     call Scene3dSteps(scene, whole, error)
-    call Start(scene, piece, error)
+    call ClaimFine(error, what//': '//Str(steps)//' steps')
+    call ComparePieces(what, scene, whole, narrow_halos)
+    if (.not. any(side == side_periodic)) call ComparePieces(what//', wide halos', scene, whole, wide_halos)
+  end subroutine Compare
+
+  subroutine ComparePieces(what, scene, whole, wide)
+    character(*), intent(in) :: what
+    type(scene3d_t), intent(in) :: scene
+    class(fd3d_engine_t), intent(inout) :: whole
+    logical, intent(in) :: wide
+    type(error_t), allocatable :: error
+    type(piece_t) :: piece(8)
+    integer :: it, wrong
+    real(sp) :: peak
+    integer :: place(3)
+    call Start(scene, wide, piece, error)
     do it = 1, steps
       call Half(piece, it, 0, error)
       call Half(piece, it, 1, error)
     end do
-    call ClaimFine(error, what//': '//Str(steps)//' steps')
+    call ClaimFine(error, what//': '//Str(steps)//' steps of the pieces')
     call whole%maxabs(peak, place, error)
     wrong = CountDifferent(whole, piece, error)
     call Claim(wrong == 0 .and. peak > 0 .and. peak < huge(peak), what//': '//Str(wrong)// &
                ' numbers of nine fields in eight subdomains differ from the whole')
-  end subroutine Compare
+  end subroutine ComparePieces
 
   !> A rough medium with water and air in it, a force and a moment tensor across the cuts.
   subroutine MakeScene(s, half_length, anelastic, side, width, sponge)
@@ -119,8 +132,9 @@ contains
     call Fd3dMoment(list, grid, x, [1.0_dp, 0.5_dp, -0.3_dp, 0.7_dp, -0.2_dp, 0.4_dp]*1e10_dp, 2, error)
   end subroutine Sources
 
-  subroutine Start(s, piece, error)
+  subroutine Start(s, wide, piece, error)
     type(scene3d_t), intent(in) :: s
+    logical, intent(in) :: wide
     type(piece_t), intent(inout) :: piece(8)
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: source, none
@@ -134,7 +148,10 @@ contains
           g%n(a) = merge(cut(a), n(a) - cut(a), high == 0)
           g%side(2*a - high) = side_neighbour
           if (g%side(2*a - 1 + high) == side_periodic) g%side(2*a - 1 + high) = side_neighbour
+          if (wide) g%n(a) = g%n(a) + g%half_length
+          if (wide .and. high == 1) g%first(a) = g%first(a) - g%half_length
         end do
+        g%wide = wide
         source = none
         call Sources(s, g, source, error)
         call Scene3dEngine('fortran', piece(p)%engine, error)
@@ -143,7 +160,8 @@ contains
     end do
   end subroutine Start
 
-  !> Velocities (what = 0) or stresses of all pieces, rims first; then every halo from its neighbour.
+  !> Velocities (what = 0) or stresses of all pieces, rims first; then every halo from its neighbour, axis after axis; wide ones are
+  !> of velocities alone.
   subroutine Half(piece, it, what, error)
     type(piece_t), intent(inout) :: piece(8)
     integer, intent(in) :: it, what
@@ -157,8 +175,9 @@ contains
         if (what == 1) call piece(p)%engine%stress(it, part, error)
       end do
     end do
-    do p = 1, 8
-      do side = 1, 6
+    if (what == 1 .and. piece(1)%grid%wide) return
+    do side = 1, 6
+      do p = 1, 8
         if (piece(p)%grid%side(side) /= side_neighbour) cycle
         a = (side + 1)/2
         q = 1 + ieor(p - 1, 2**(a - 1))                             ! the other half along the axis, on either side

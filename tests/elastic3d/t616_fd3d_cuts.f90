@@ -1,10 +1,10 @@
 !> Cuts of random grids: pieces are thick enough, take equal time, and no even cut is expected to be faster; on GPUs planes
-!> across x stand where warps end.
+!> across x stand where warps end; for wide halos pieces are thicker, and periodic axes whole.
 program t616_fd3d_cuts
   use check_m, only: Claim, Done
   use error_m, only: error_t
-  use fd3d_engine_m, only: fd3d_grid_t, side_free, side_one_way, side_outside, side_periodic
-  use fd3d_pieces_m, only: Fd3dCuts, Fd3dGain
+  use fd3d_engine_m, only: fd3d_grid_t, side_free, side_neighbour, side_one_way, side_outside, side_periodic
+  use fd3d_pieces_m, only: Fd3dCuts, Fd3dGain, Fd3dMayWiden, Fd3dPiece, Fd3dWiden
   use kinds_m, only: dp
   use subdomain_m, only: cuts_t, CutsEven, CutsWords
   use text_m, only: Str
@@ -13,6 +13,7 @@ program t616_fd3d_cuts
 
   call AtRandom()
   call Known()
+  call Wide()
   call Done()
 
 contains
@@ -127,5 +128,35 @@ contains
     if (allocated(error)) call Claim(index(error%message, '384 x 384 x 384 cells cannot be cut into 200 pieces, 1x1x200, of at least 2 '// &
                                            'cells') > 0, 'with a sentence: '//error%message)
   end subroutine Known
+
+  !> Pieces twice as thick as differentiators are long, margins within the grid, and no periodic axis cut.
+  subroutine Wide()
+    type(fd3d_grid_t) :: grid, piece
+    type(cuts_t) :: cuts
+    type(error_t), allocatable :: error
+    integer :: width(6), n, p, refused
+    logical :: good, gpu
+    good = .true.
+    refused = 0
+    do p = 1, 40
+      call MakeGrid(grid, width, n, gpu)
+      grid%wide = .true.
+      if (allocated(error)) deallocate (error)
+      call Fd3dCuts(grid, width, n, [0, 0, 0], .false., cuts, error)
+      if (allocated(error)) refused = refused + 1
+      if (allocated(error)) good = good .and. index(error%message, 'or halo_wide=n') > 0
+      if (allocated(error)) cycle
+      good = good .and. Fd3dMayWiden(grid, cuts) .and. all(cuts%parts == 1 .or. grid%side(1::2) /= side_periodic)
+      do n = 1, product(cuts%parts)
+        piece = Fd3dPiece(grid, width, cuts, n)
+        good = good .and. all(piece%n >= 2*grid%half_length .or. cuts%parts == 1) .and. .not. piece%wide
+        if (piece%side(6) == side_neighbour .and. piece%side(5) == side_free) good = good .and. piece%n(3) >= grid%half_length + 5
+        piece = Fd3dWiden(grid, width, piece)
+        good = good .and. piece%wide .and. all(piece%first >= 1) .and. all(piece%first + piece%n - 1 <= grid%n)
+      end do
+    end do
+    call Claim(good .and. refused < 20, 'wide halos: pieces are thick enough, and margins lie in the grid; '//Str(refused)// &
+               ' of 40 grids cannot be cut so, and say that narrow halos may do')
+  end subroutine Wide
 
 end program t616_fd3d_cuts

@@ -1,9 +1,10 @@
 !> Fields, map and traces of the cpu variant of the 3D solver are the same bits whatever the threads, tiles, chunks, parts of a
-!> step, subdomains and (with fused multiply-add) instruction set.
+!> step, subdomains, widths of their halos and (with fused multiply-add) instruction set. What wide subdomains cannot is refused.
 program t651_fd3d_cpu_same_bits
-  use, intrinsic :: iso_c_binding, only: c_null_char, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_null_char, c_ptr
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, ClaimFails, Done
+  use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_ahead, fd3d_cfg, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
                     fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_tune, fd3d_velocity
   use handle_c, only: handle_free, handle_threads, handle_timestep
@@ -16,10 +17,11 @@ program t651_fd3d_cpu_same_bits
     character(8) :: isa = ''
     logical :: parts = .false.
     integer :: varied = 0                     !< other threads for each chunk, up to so many
+    logical :: wide = .false.                 !< halos of pieces
   end type how_t
   integer, parameter :: steps = 12
   logical :: both(2)
-  integer :: swept = 0
+  integer :: swept = 0, overlapped = 0
 
   call Same('1, 2, 3, 5 threads', [how_t(), how_t(threads=2), how_t(threads=3, width=5), how_t(threads=5, width=3, steps=3)])
   call Same('1 to 4 threads, others for each chunk', [how_t(), how_t(chunk=2, varied=4), how_t(4, 5, varied=3)])
@@ -36,6 +38,8 @@ program t651_fd3d_cpu_same_bits
   call Divided([1, 1, 3])
   call Divided([3, 2, 2])
   call Claim(swept > 0, Str(swept)//' times several steps were swept at once beside neighbours')
+  call Claim(overlapped >= 20, Str(overlapped)//' cases had wide halos')
+  call Refusals()
   call Done()
 
 contains
@@ -104,16 +108,17 @@ contains
 
   ! --- subdomains -----------------------------------------------------------------------------------------------------------
 
-  !> Cut into cuts(:) pieces along each axis, pieces that exchange their halos: stepped half by half, then with steps ahead.
+  !> Cut into cuts(:) pieces along each axis, pieces that exchange their halos: stepped half by half, then with steps ahead, then with
+  !> wide halos.
   subroutine Divided(cuts)
     integer, intent(in) :: cuts(3)
-    type(how_t) :: ways(4)
+    type(how_t) :: ways(5)
     integer, parameter :: shapes(7) = [1, 2, 3, 4, 5, 11, 14]      ! the last with narrow differences along layers
     integer :: shape, L, different, runs, f, way, m
     type(case3d_t) :: c
     type(c_ptr) :: h
     real(sp), allocatable :: one(:, :, :, :), many(:, :, :, :)
-    ways = [how_t(parts=.true.), how_t(), how_t(2, 5, 2, 4, 1), how_t(1, 12, 4, 3, 2)]
+    ways = [how_t(parts=.true.), how_t(), how_t(2, 5, 2, 4, 1), how_t(1, 12, 4, 3, 2), how_t(2, parts=.true., wide=.true.)]
     different = 0
     runs = 0
     do m = 1, size(shapes)
@@ -126,7 +131,9 @@ contains
       call Case3dFields(c, h, one)
       call handle_free(h)
       do way = 1, size(ways)
+        if (ways(way)%wide .and. any(cuts > 1 .and. c%cfg%n/cuts < 2*L)) cycle
         call Pieces(c, cuts, ways(way), many)
+        if (ways(way)%wide) overlapped = overlapped + 1
         runs = runs + 1
         do f = 0, 8
           if (any(transfer(one(:, :, :, f) + 0.0_sp, [0]) /= transfer(many(:, :, :, f) + 0.0_sp, [0]))) exit
@@ -145,7 +152,8 @@ contains
     real(sp), allocatable, intent(out) :: fields(:, :, :, :)
     type(c_ptr) :: h(product(cuts))
     integer :: begun(product(cuts))
-    integer :: lo(3, product(cuts)), hi(3, product(cuts)), place(3), m, a, it, part, f
+    integer, dimension(3, product(cuts)) :: lo, hi, from, to       ! of the cells of pieces, with margins
+    integer :: place(3), m, a, it, part, f
     real(sp), allocatable :: piece(:, :, :)
     c%cfg%threads = how%threads
     begun = 0
@@ -155,10 +163,14 @@ contains
         lo(a, m) = Cut(c, cuts, a, place(a))
         hi(a, m) = Cut(c, cuts, a, place(a) + 1)
       end do
-      call Piece_(c, lo(:, m), hi(:, m), h(m))
+      from(:, m) = lo(:, m)
+      to(:, m) = hi(:, m)
+      if (how%wide) from(:, m) = lo(:, m) - merge(c%cfg%half_length, 0, lo(:, m) > 0)
+      if (how%wide) to(:, m) = hi(:, m) + merge(c%cfg%half_length, 0, hi(:, m) < c%cfg%n)
+      call Piece_(c, from(:, m), to(:, m), how%wide, h(m))
       call Case3dFine(fd3d_tune(h(m), c_null_char, how%steps, how%width, how%planes), 'tune')
     end do
-    call Exchange(h, lo, hi, 1)
+    if (.not. how%wide) call Exchange(h, lo, hi, 1)
     do it = 1, steps
       do m = 1, merge(0, size(h), how%parts)      ! pieces need not take as many steps at once as others
         if (begun(m) > 0) cycle
@@ -176,17 +188,18 @@ contains
         do m = 1, size(h)
           call Case3dFine(fd3d_stress(h(m), it, part), 'stress of a piece')
         end do
-        if (part == 1) cycle
+        if (part == 1 .or. how%wide) cycle
         call Exchange(h, lo, hi, 1)
       end do
       begun = max(0, begun - 1)
     end do
     allocate (fields(c%cfg%n(1), c%cfg%n(2), c%cfg%n(3), 0:8))
     do m = 1, size(h)
-      allocate (piece(hi(1, m) - lo(1, m), hi(2, m) - lo(2, m), hi(3, m) - lo(3, m)))
+      allocate (piece(from(1, m) + 1:to(1, m), from(2, m) + 1:to(2, m), from(3, m) + 1:to(3, m)))
       do f = 0, 8
         call Case3dFine(fd3d_field(h(m), f, piece), 'field of a piece')
-        fields(lo(1, m) + 1:hi(1, m), lo(2, m) + 1:hi(2, m), lo(3, m) + 1:hi(3, m), f) = piece
+        fields(lo(1, m) + 1:hi(1, m), lo(2, m) + 1:hi(2, m), lo(3, m) + 1:hi(3, m), f) = &
+          piece(lo(1, m) + 1:hi(1, m), lo(2, m) + 1:hi(2, m), lo(3, m) + 1:hi(3, m))
       end do
       deallocate (piece)
       call handle_free(h(m))
@@ -204,10 +217,11 @@ contains
     if (first > 0 .and. place > 0) Cut = first + (c%cfg%n(a) - first)*(place - 1)/(cuts(a) - 1)
   end function Cut
 
-  !> The handle of cells lo+1 .. hi of the case.
-  subroutine Piece_(c, lo, hi, h)
+  !> The handle of cells lo+1 .. hi of the case; `wide`: margins are some of them.
+  subroutine Piece_(c, lo, hi, wide, h)
     type(case3d_t), intent(in) :: c
     integer, intent(in) :: lo(3), hi(3)
+    logical, intent(in) :: wide
     type(c_ptr), intent(out) :: h
     type(fd3d_cfg) :: cfg
     integer :: a, f, x(2), y(2), z(2)
@@ -216,6 +230,7 @@ contains
     cfg = c%cfg
     cfg%n = hi - lo
     cfg%first = c%cfg%first + lo
+    cfg%wide = merge(1, 0, wide)
     do a = 1, 3
       if (lo(a) > 0) cfg%side(2*a - 1) = 0
       if (hi(a) < c%cfg%n(a)) cfg%side(2*a) = 0
@@ -248,15 +263,15 @@ contains
     end do
   end subroutine Piece_
 
-  !> Halos of all pieces: what = 0 velocities, 1 stresses.
+  !> Halos of all pieces, axis after axis: what = 0 velocities, 1 stresses.
   subroutine Exchange(h, lo, hi, what)
     type(c_ptr), intent(in) :: h(:)
     integer, intent(in) :: lo(:, :), hi(:, :), what
     real(sp), allocatable :: halo(:)
     integer :: m, n, a
-    do m = 1, size(h)
-      do n = 1, size(h)
-        do a = 1, 3                        ! n lies behind m along axis a
+    do a = 1, 3
+      do m = 1, size(h)
+        do n = 1, size(h)                  ! n lies behind m along axis a
           if (lo(a, n) /= hi(a, m)) cycle
           if (any(lo(:, n) /= lo(:, m) .and. [1, 2, 3] /= a)) cycle
           allocate (halo(fd3d_halo_size(h(m), 2*a - 1)))
@@ -269,5 +284,36 @@ contains
       end do
     end do
   end subroutine Exchange
+
+  subroutine Refusals()
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    integer :: begun
+    real(sp) :: none(1)
+    call Case3dMake(c, 1, 2, .false., steps)
+    call Piece_(c, [0, 0, 0], [c%cfg%n(1)/2, c%cfg%n(2), c%cfg%n(3)], .true., h)
+    call Refused(fd3d_halo_get(h, 1, 1, none), 'which computes them itself', 'stresses of a wide subdomain')
+    call Case3dFine(fd3d_ahead(h, 1, steps, begun), 'steps ahead')
+    call Claim(begun == 0, 'a wide subdomain does no steps ahead of its neighbours')
+    call handle_free(h)
+    c%cfg%wide = 1
+    c%cfg%side(2) = 0
+    c%cfg%layer = 0
+    c%cfg%n(1) = 5
+    h = fd3d_new('cpu'//c_null_char, c%cfg)
+    call Refused(merge(0, 1, c_associated(h)), '3 own cells along x are too few for wide halos', 'a subdomain that cannot give so much')
+    c%cfg%n(1) = 20
+    c%cfg%wide = 2
+    h = fd3d_new('cpu'//c_null_char, c%cfg)
+    call Refused(merge(0, 1, c_associated(h)), 'wide = 2, must be 0 or 1', 'another width')
+  end subroutine Refusals
+
+  subroutine Refused(rc, words, what)
+    integer, intent(in) :: rc
+    character(*), intent(in) :: words, what
+    type(error_t), allocatable :: error
+    call FailFromC(rc, error)
+    call ClaimFails(error, words, what)
+  end subroutine Refused
 
 end program t651_fd3d_cpu_same_bits

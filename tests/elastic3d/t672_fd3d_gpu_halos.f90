@@ -1,5 +1,5 @@
 !> A grid cut into subdomains, each a handle of a GPU variant, which exchange halos through the verbs of fd3d_c.f90, steps in halves and
-!> parts: bit for bit what the undivided grid gives, with narrow differences along layers too.
+!> parts: bit for bit what the undivided grid gives, with narrow differences along layers too, narrow halos and wide ones.
 !>
 !>     t672_fd3d_gpu_halos [tiny] [VARIANT ...]
 program t672_fd3d_gpu_halos
@@ -7,6 +7,7 @@ program t672_fd3d_gpu_halos
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_map
   use fd3dcase_m, only: case3d_t, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
+  use fd3d_engine_m, only: side_periodic
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuAsked
   use handle_c, only: handle_free, handle_traces
@@ -30,6 +31,9 @@ program t672_fd3d_gpu_halos
         call Compare(trim(variants(n)), sides, [1, 3, 2], 4, .false., [33, 37, 26], 40)
         call Compare(trim(variants(n)), sides, [3, 1, 1], 1, .true., [40, 17, 19], 40)
         if (any(sides == [1, 2, 7, 8])) call Compare(trim(variants(n)), sides, [3, 2, 2], 3, .true., [47, 30, 29], 40, .true.)
+        call Compare(trim(variants(n)), sides, [2, 2, 2], 2, .true., [47, 30, 29], 40, wide=.true.)
+        call Compare(trim(variants(n)), sides, [1, 3, 2], 4, .false., [33, 37, 26], 40, wide=.true.)
+        call Compare(trim(variants(n)), sides, [1, 1, 2], 3, .false., [33, 27, 26], 40, wide=.true.)
       end if
     end do
   end do
@@ -38,12 +42,12 @@ program t672_fd3d_gpu_halos
 
 contains
 
-  !> `narrow`: differences along layers are.
-  subroutine Compare(variant, sides, cut, half_length, anelastic, cells, nt, narrow)
+  !> `narrow`: differences along layers are. `wide`: halos are, which a cut periodic axis has none of.
+  subroutine Compare(variant, sides, cut, half_length, anelastic, cells, nt, narrow, wide)
     character(*), intent(in) :: variant
     integer, intent(in) :: sides, cut(3), half_length, cells(3), nt
     logical, intent(in) :: anelastic
-    logical, intent(in), optional :: narrow
+    logical, intent(in), optional :: narrow, wide
     type(case3d_t) :: c
     type(result3d_t) :: all
     type(piece_t) :: p(product(cut))
@@ -52,9 +56,14 @@ contains
     what = variant//', '//SidesName(sides)//', half-length '//Str(half_length)//', cut into '//Str(cut(1))//' x '//Str(cut(2))//' x '//Str(cut(3))
     call Case3dNew(c, cells, half_length, sides, anelastic, nt)
     if (present(narrow)) c%grid%narrow = narrow
+    if (present(wide)) then
+      if (any(c%grid%side(1::2) == side_periodic .and. cut > 1)) return
+      what = what//', wide halos'
+    end if
     if (c%grid%narrow) what = what//', narrow differences along layers'
     c%narrow = .true.                                          ! as points beside a cut have no cells beyond it
     call Case3dNative(variant, c, nt, all, error)
+    if (present(wide)) c%grid%wide = wide
     do m = 1, size(p)
       call PieceOf(c, cut, m, p(m))
       p(m)%h = Case3dHandle(variant, c, error, p(m)%grid)

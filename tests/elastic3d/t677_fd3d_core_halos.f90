@@ -1,5 +1,6 @@
-!> A sparse grid cut into subdomains, of which `tuned` has a core in each where there is room for one: random cuts, sides, half-lengths
-!> and points give what the undivided grid gives, which rounds otherwise, and the same bits again from a state in their midst.
+!> A sparse grid cut into subdomains, of which `tuned` has a core in each where there is room for one: random cuts, sides, half-lengths,
+!> points, and widths of halos give what the undivided grid gives, which rounds otherwise, and the same bits again from a state in their
+!> midst.
 !>
 !>     t677_fd3d_core_halos [SEED]
 program t677_fd3d_core_halos
@@ -8,6 +9,7 @@ program t677_fd3d_core_halos
   use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_map
   use fd3dcase_m, only: case3d_t, Case3dDifferent, Case3dDiffers, Case3dHandle, Case3dNative, Case3dNew, Case3dSource, result3d_t, &
                         SidesName
+  use fd3d_engine_m, only: side_periodic
   use gpu_m, only: GpuThere
   use handle_c, only: handle_device, handle_free, handle_load, handle_save, handle_state_size, handle_traces
   use iso_c_binding, only: c_char, c_long_long, c_null_char
@@ -66,6 +68,8 @@ contains
     deallocate (c%si, c%sj, c%sk, c%sw)
     call Case3dSource(c, Pick(30, 70)/100.0_dp)
     call Case3dNative('tuned', c, steps, whole, error)
+    c%grid%wide = Pick(0, 1) == 1 .and. .not. any(c%grid%side(1::2) == side_periodic .and. cut > 1)
+    if (c%grid%wide) what = what//', wide halos'
     call InPieces(c, cut, whole, .false., pieces, here, error)
     call InPieces(c, cut, whole, .true., again, here, error)
     cores = cores + here

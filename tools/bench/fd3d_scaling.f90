@@ -1,17 +1,18 @@
 !> A 3D shot on the ranks of a group: weak and strong scaling for each way that what pieces give each other travels, with overlap
-!> and without, for several cuts; beside each line the forecast of a model of four measured numbers.
+!> and without, halos narrow and wide, for several cuts; beside each line the forecast of a model of four measured numbers.
 !>
 !>     mpirun -n RANKS+1 fd3d_scaling VARIANT CELLS [SECONDS [WORD...]]
 !>
 !> CELLS**3 cells for each rank (weak) and in all (strong), half-length 2, elastic, PML of 10 cells on six sides within them; three
 !> repetitions of SECONDS each, the median of which is told. Rank 0 rests. Words leave out what they do not name: weak, strong; ipc,
-!> host, mpi; overlap, order; cuts such as 1x2x2; q: with attenuation, Q = 50.
+!> host, mpi; overlap, order; narrow, wide; cuts such as 1x2x2; q: with attenuation, Q = 50.
 !>
 !> The model: ps a cell, of the core and of layers (and of rims, where these are computed first), of ranks that compute alone, all
 !> at once; us a launch, half of a step of a grid with next to no cells; us a message and GB/s of the ways, as the ranks find them.
 !> A step is that of the slowest piece: its cells, two launches for each half step with overlap, one without, and for each side
 !> and half step a message and its bytes. Overlap hides all of what GPUs give each other behind the inner cells, and the time of
-!> messages elsewhere; bytes are copied by who computes.
+!> messages elsewhere; bytes are copied by who computes. Wide halos: stresses, two thirds of a cell's time, of margins too; one
+!> message a side, of which overlap hides those across the first cut axis; stresses in one launch.
 program fd3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
   use bench_median_m, only: Median
@@ -24,7 +25,7 @@ program fd3d_scaling
   use partners_m, only: by_gpu, by_pinned, halo_host, halo_ipc, halo_mpi, halo_words
   use protocol_m, only: Barrier
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
-  use scheme3d_m, only: scheme3d_t
+  use scheme3d_m, only: scheme3d_t, wide_no, wide_yes
   use shot_m, only: shot_t
   use subdomain_m, only: CutsPiece
   use text_m, only: Str
@@ -50,7 +51,8 @@ program fd3d_scaling
   real(dp) :: seconds
   logical :: gpu, attenuates
   character(8), allocatable :: only(:)        !< words of the command line
-  character(8), parameter :: kinds_of(2) = [character(8) :: 'weak', 'strong'], manners(2) = [character(8) :: 'overlap', 'order']
+  character(8), parameter :: kinds_of(2) = [character(8) :: 'weak', 'strong'], manners(2) = [character(8) :: 'overlap', 'order'], &
+                             widths(2) = [character(8) :: 'narrow', 'wide']
 
   call Arguments()
   call RolesStart(role)
@@ -123,10 +125,11 @@ contains
   ! --- a case ---------------------------------------------------------------------------------------------------------
 
   !> Seconds of a step of a grid of n cells with layers so wide: the median, of the slowest rank.
-  real(dp) function StepTakes(solver, who, n, wide, parts, halo) result(step)
+  real(dp) function StepTakes(solver, who, n, wide, parts, halo, widened) result(step)
     type(fd3d_t), intent(inout), target :: solver
     integer, intent(in) :: who, n(3), wide
     integer, intent(in), optional :: parts(3), halo
+    logical, intent(in), optional :: widened
     type(scheme3d_t) :: scheme
     type(window_t) :: window
     type(shot_t) :: shot
@@ -156,6 +159,7 @@ contains
     scheme = SchemeOf(wide)
     if (present(parts)) scheme%own%decomposition = parts
     if (present(halo)) scheme%own%halo = halo
+    if (present(widened)) scheme%own%wide = merge(wide_yes, wide_no, widened)
     if (who == pieces) solver%partners => group
     do turn = 0, repeats
       if (who == pieces) call GroupShotBegins(group)
@@ -236,8 +240,10 @@ contains
     type(fd3d_t), intent(in) :: solver
     logical, intent(in) :: overlap
     real(dp) :: compute, inner, light, exchange
-    integer :: first(3), last(3), low(3), high(3), a, p, side, messages, n(3)
+    integer :: first(3), last(3), low(3), high(3), a, p, side, messages, n(3), margin(3)
+    logical :: wide
     slowest = 0
+    wide = solver%grid%wide
     do p = 1, product(solver%cuts%parts)
       call CutsPiece(solver%cuts, p, first, last)
       n = last - first + 1
@@ -245,15 +251,24 @@ contains
       high = min(last, solver%whole%n - solver%width(2::2))
       messages = 0
       exchange = 0
+      margin = 0
       do side = 1, 6
         a = (side + 1)/2
         if (merge(first(a) == 1, last(a) == solver%whole%n(a), modulo(side, 2) == 1)) cycle
-        messages = messages + 2
+        messages = messages + merge(1, 2, wide)
+        margin(a) = margin(a) + merge(length, 0, wide)
         exchange = exchange + 6*length*4*real(product(n)/n(a), dp)/costs%rate
-        if (.not. overlap) cycle
+        if (.not. overlap .or. wide) cycle
         if (modulo(side, 2) == 1) low(a) = max(low(a), first(a) + length)
         if (modulo(side, 2) == 0) high(a) = min(high(a), last(a) - length)
       end do
+      if (wide) then
+        inner = product(real(max(0, high - low + 1), dp))*costs%core
+        compute = inner + (product(real(n, dp)) - inner/costs%core)*costs%layer + merge(3, 2, overlap)*costs%launch
+        compute = compute + 2*(product(real(n + margin, dp)) - product(real(n, dp)))*costs%layer/3 + exchange
+        slowest = max(slowest, compute + merge(max(0, count(margin > 0) - 1), messages, overlap)*costs%message)
+        cycle
+      end if
       light = product(real(max(0, high - low + 1), dp))
       inner = light*costs%core
       compute = inner + (product(real(n, dp)) - light)*costs%layer + merge(4, 2, overlap)*costs%launch
@@ -271,7 +286,7 @@ contains
   subroutine Scaling(kind)
     character(*), intent(in) :: kind
     type(fd3d_t), target :: whole
-    integer :: parts(3), n(3), x, y, way
+    integer :: parts(3), n(3), x, y, way, width
     integer, allocatable :: ways(:)
     real(dp) :: alone
     if (allocated(error)) return
@@ -294,8 +309,11 @@ contains
         if (any(n/parts < 2*layer)) cycle
         do way = 1, size(ways)
           if (.not. Wanted(trim(halo_words(ways(way))), halo_words)) cycle
-          if (Wanted('overlap', manners)) call OneLine(kind, n, parts, ways(way), .true., alone)
-          if (Wanted('order', manners)) call OneLine(kind, n, parts, ways(way), .false., alone)
+          do width = 1, size(widths)
+            if (.not. Wanted(trim(widths(width)), widths) .or. (width > 1 .and. ways(way) == halo_ipc)) cycle
+            if (Wanted('overlap', manners)) call OneLine(kind, n, parts, ways(way), .true., width > 1, alone)
+            if (Wanted('order', manners)) call OneLine(kind, n, parts, ways(way), .false., width > 1, alone)
+          end do
         end do
       end do
     end do
@@ -310,17 +328,17 @@ contains
     x = all(1)
   end subroutine Share
 
-  subroutine OneLine(kind, n, parts, halo, overlap, alone)
+  subroutine OneLine(kind, n, parts, halo, overlap, wide, alone)
     character(*), intent(in) :: kind
     integer, intent(in) :: n(3), parts(3), halo
-    logical, intent(in) :: overlap
+    logical, intent(in) :: overlap, wide
     real(dp), intent(in) :: alone
     type(fd3d_t), target :: solver
     character(:), allocatable :: words
     real(dp) :: step, told, x(2), all
     if (allocated(error)) return
     solver%overlaps = overlap
-    step = StepTakes(solver, pieces, n, layer, parts, halo)
+    step = StepTakes(solver, pieces, n, layer, parts, halo, wide)
     if (.not. allocated(error)) then
       x(1) = maxval(group%latency, group%with > 0)
       x(2) = maxval(1/max(1.0_dp, group%rate), group%with > 0)
@@ -335,8 +353,9 @@ contains
     if (kind == 'strong') words = words//', '//Str(alone/step, 3)//' times one rank'
     if (kind == 'weak') words = words//', '//Str(100*all/(step*group%n*costs%alone), 3)//' % of ranks alone'
     call Tell(kind//' '//Cut(parts)//'  '//halo_words(halo)//'  '// &
-              merge('overlap ', 'in order', overlap)//'  '//Str(1e6_dp*step, 5)//' us/step, '//words//'; forecast '// &
-              Str(1e6_dp*told, 5)//' us ('//Str(1e6_dp*costs%message, 3)//' us a message, '//Str(1e-9_dp*costs%rate, 3)//' GB/s)')
+              merge('overlap ', 'in order', overlap)//'  '//merge('wide  ', 'narrow', wide)//'  '//Str(1e6_dp*step, 5)// &
+              ' us/step, '//words//'; forecast '//Str(1e6_dp*told, 5)//' us ('//Str(1e6_dp*costs%message, 3)//' us a message, '// &
+              Str(1e-9_dp*costs%rate, 3)//' GB/s)')
     call solver%free()
   end subroutine OneLine
 

@@ -174,11 +174,14 @@ static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]
 
 void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) { update(o, what, lo, hi, NULL); }
 
-/* The rim is what the inner box leaves of the subdomain: slab after slab. */
+/* The rim is what the inner box leaves of the subdomain: slab after slab. Velocities in margins come from neighbours.
+ */
 static void update_part(const fd3d *fd, int what, int part) {
     const cpu3_own *o = fd->h.own;
     int lo[3], hi[3], from[3] = {0, 0, 0}, to[3];
     memcpy(to, fd->cfg.n, sizeof to);
+    if (what == 0)
+        fd3d_own_box(&fd->cfg, from, to);
     fd3d_inner_box(&fd->cfg, lo, hi);
     if (part == FD3D_ALL)
         fd3d_cpu_update(o, what, from, to);

@@ -11,7 +11,8 @@
  *                                           what stresses of sources give these (fd3d_gpu_core_sources.cu).
  *
  * Beside a neighbour the rim of the velocities goes into the second set before the others do, and is given away from
- * there; the core begins as far from that side as from any other, so it needs nothing of the neighbour.
+ * there; the core begins as far from that side as from any other, so it needs nothing of the neighbour, and behind the
+ * rim where that is deeper (`wide`).
  *
  * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
  * core as near to others keep their stresses as those do, and no layer may be as near from outside.
@@ -77,8 +78,9 @@ static range clear_of_sides(const fd3d_cfg *c, const float *const sponge[3]) {
     for (int a = 0; a < 3; a++) {
         int low, high;
         damped(sponge[a], c->n[a], &low, &high);
-        b.lo[a] = std::max(std::max(low, c->layer[2 * a]) + REACH, 2 * REACH);
-        b.hi[a] = c->n[a] - std::max(std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH);
+        b.lo[a] = std::max({std::max(low, c->layer[2 * a]) + REACH, 2 * REACH, fd3d_rim_depth(c, 2 * a)});
+        b.hi[a] =
+            c->n[a] - std::max({std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH, fd3d_rim_depth(c, 2 * a + 1)});
     }
     if (c->side[4] == FD3D_FREE)
         b.lo[2] = std::max(b.lo[2], (int)FD3D_TOP_ROWS + (int)REACH); // rows of their own are none of its
