@@ -140,7 +140,8 @@ typedef struct fd3d_gpu_shaken {
     const ptrdiff_t *cell; /* from cell (0,0,0) on */
     const int *start, *from;
     const float *w;
-    float *grown; /* by what sources give each of their cells of stresses in a step */
+    float *grown;    /* by what sources give each of their cells of stresses in a step */
+    ptrdiff_t apart; /* from a component to the next, of v and of a */
 } fd3d_gpu_shaken;
 
 struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one and stresses one */

@@ -135,6 +135,7 @@ int fd3d_gpu_put_shaken(fd3d_gpu *o, fd3d *fd, const fd3d_gpu_core *core) {
     host_release(pool, &l.start);
     host_release(pool, &l.from);
     host_release(pool, &l.w);
+    o->shaken.apart = (ptrdiff_t)o->count;
     o->shaken.known = rc == 0;
     return rc;
 }
@@ -149,19 +150,13 @@ static __global__ void __launch_bounds__(THREADS)
     if (n >= s.component[3] || step_sources->row < 0)
         return;
     const int c = n < s.component[1] ? 0 : n < s.component[2] ? 1 : 2;
-    const ptrdiff_t at = s.cell[n], before = c == 0 ? 1 : c == 1 ? g.y : g.z;
+    const ptrdiff_t at = s.cell[n], before = c == 0 ? 1 : c == 1 ? g.y : g.z, own = c * s.apart + at;
     float sum = 0;
     for (int e = s.start[n]; e < s.start[n + 1]; e++)
         sum = fmaf(s.w[e], s.grown[s.from[e]], sum);
-    const float more = 2 * sum / (g.m.rho[at] + g.m.rho[at - before]);
-    float *const a = c == 0   ? g.a[0]
-                     : c == 1 ? g.a[1]
-                              : g.a[2],
-                 *const v = c == 0   ? g.next_v[0]
-                            : c == 1 ? g.next_v[1]
-                                     : g.next_v[2];
-    a[at] += more;
-    v[at] += more;
+    const float a = g.a[0][own] + 2 * sum / (g.m.rho[at] + g.m.rho[at - before]);
+    g.a[0][own] = a;
+    g.next_v[0][own] = g.f[FD3D_VX][own] + a; // as after a state, which has v and a alone
 }
 
 int fd3d_gpu_shake(fd3d_gpu *o) {
