@@ -66,7 +66,7 @@ module fd3d_m
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
     logical :: may_widen = .false.                !< halos are wide, or may become so
-    character(:), allocatable :: why_wide         !< they are, for the log
+    character(:), allocatable :: why_wide         !< the reason that they are, for the log
     type(manner_t) :: manner                      !< of its steps
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map

@@ -28,7 +28,7 @@ module scheme3d_m
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
     integer :: halo = halo_auto               !< the way of halos between pieces
-    integer :: wide = wide_no                 !< whether these are of velocities alone, twice as deep
+    integer :: wide = wide_no                 !< of velocities alone, twice as deep
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t
