@@ -26,6 +26,8 @@
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END
 !>
+!> Before START early_beats.f90 sends words of its own.
+!>
 !> The header has kind, sizes and numbers; text, positions and fields follow in messages of their own, long ones in parts. No rank
 !> waits for a message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A
 !> worker that can model several shots at once sends READY for each.

@@ -19,8 +19,8 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
     axes: those of the arrays, slowest first: 'zx', 'xz' (as Devito and most programs of arrays have it), 'zyx', 'xyz', ...
     spacing, origin: one number for all axes, or one for each in the order of `axes`, in `lengths` (m, km, ft, us-ft); z down.
     units: of each array that is not in SI, such as {'vp': 'km/s', 'rho': 'g/cm3'}. In volumes 0 is air (vp, rho), a fluid (vs), or
-    no attenuation (qp, qs). Values that cannot be what they are called are refused; but any number may stand for qs in fluids and air
-    (vs or vp, given too, 0) and for qp in air, as in the programs, and 0 is written there. Returns the path.
+    no attenuation (qp, qs). Values that cannot be what they are called are refused; but any number may stand for qs in fluids and
+    air (vs or vp, given too, 0) and for qp in air, as in the programs, and 0 is written there. Returns the path.
     """
     name = os.fspath(path)
     given = {'vp': vp, 'vs': vs, 'rho': rho, 'qp': qp, 'qs': qs}
