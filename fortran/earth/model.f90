@@ -11,14 +11,16 @@ module model_m
   use model_rules_m, only: ModelFormat
   use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesName
   use parameters_m, only: job_t
+  use reading_told_m, only: reading_told_t, ReadingBegin, ReadingTell
   use regrid_axis_m, only: axis_t, RegridAxis
   use regrid_m, only: Regrid
   use text_m, only: Lower, Str
   implicit none
   private
-  public :: model_t, recent_t, ModelRead
+  public :: model_t, recent_t, ModelRead, ModelForget
 
   real(dp), parameter, public :: same_step = 1.0e-9_dp   !< relative: spacings closer than this are equal
+  character(*), parameter :: SUMS = 'ranges and checksums of velocity and density are found'
   real(dp), parameter, public :: on_node = 1.0e-6_dp     !< of a spacing: closer than this is on the node
 
   !> The medium that was made last by regrid=cell. Shots that follow each other see much of the same.
@@ -49,7 +51,7 @@ contains
     type(model_t), intent(inout) :: model
     type(error_t), allocatable, intent(inout) :: error
     type(samples_t) :: vp, rho
-    model = model_t()
+    call ModelForget(model)
     if (job%vp == '') call Fail(error, 'vp is not set: name the file of the velocity model, vp=FILE')
     call ReadSamples(job, 'velocity', job%vp, vp, error)
     if (allocated(error)) return
@@ -75,6 +77,13 @@ contains
     allocate (model%recent)
   end subroutine ModelRead
 
+  !> Gives back all that a model holds. One whose `recent` is another's too must not be forgotten.
+  subroutine ModelForget(model)
+    type(model_t), intent(inout) :: model
+    if (associated(model%recent)) deallocate (model%recent)
+    model = model_t()
+  end subroutine ModelForget
+
   subroutine ReadSamples(job, what, path, s, error)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: what, path
@@ -85,6 +94,7 @@ contains
     if (allocated(error)) return
     s%what = what
     s%file = path
+    call ReadingBegin(s%told)
     call FileSize(path, bytes, error)
     call CheckSuffix(path, error)
     format = ModelFormat(job, path)
@@ -170,29 +180,36 @@ contains
     type(model_t), intent(inout) :: model
     type(error_t), allocatable, intent(inout) :: error
     type(samples_t) :: rho
+    integer :: k
+    call ReadingBegin(rho%told)
     rho%what = 'density'
     rho%file = job%rho_rule
     rho%nx = model%nx
     rho%nz = model%nz
     call SamplesAllocate(rho, error)
     if (allocated(error)) return
-    rho%a = real(job%rho_value, sp)
+    do k = 1, rho%nz
+      rho%a(:, k) = real(job%rho_value, sp)
+      if (job%rho_rule == 'gardner') then
+        where (model%vp(:, k) > 1600) rho%a(:, k) = 310*model%vp(:, k)**0.25_sp
+      end if
+      call ReadingTell(rho%told, 'density is made', k, rho%nz)
+    end do
     model%sources = model%sources//'; rho: '//Str(job%rho_value)//' kg/m3'
-    if (job%rho_rule == 'gardner') then
-      where (model%vp > 1600) rho%a = 310*model%vp**0.25_sp
-      model%sources = model%sources//', 310*vp**0.25 kg/m3 where vp > 1600 m/s'
-    end if
+    if (job%rho_rule == 'gardner') model%sources = model%sources//', 310*vp**0.25 kg/m3 where vp > 1600 m/s'
     call move_alloc(rho%a, model%rho)
   end subroutine RuleDensity
 
   !> Ranges, and a hash that changes with any value or the geometry.
   subroutine Summarise(model)
     type(model_t), intent(inout) :: model
+    type(reading_told_t) :: told
     character(:), allocatable :: geometry
     integer(i8) :: crc
     integer :: k
     geometry = Str(model%nx)//' '//Str(model%nz)//' '//Str(model%dx, 17)//' '//Str(model%dz, 17)//' '//Str(model%x0, 17)//' '// &
       Str(model%z0, 17)
+    call ReadingBegin(told)
     model%vmin = huge(1.0_dp)
     model%rhomin = huge(1.0_dp)
     model%vmax = 0
@@ -203,10 +220,13 @@ contains
       model%rhomin = min(model%rhomin, real(minval(model%rho(:, k)), dp))
       model%rhomax = max(model%rhomax, real(maxval(model%rho(:, k)), dp))
     end do
+    call ReadingTell(told, SUMS)
     crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%vp)
     model%hash(1:8) = Hex(crc)
+    call ReadingTell(told, SUMS)
     crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%rho)
     model%hash(9:16) = Hex(crc)
+    call ReadingTell(told, SUMS)
     call ModelChecksumMake(model%vp, model%rho, model%checksum)
   end subroutine Summarise
 

@@ -10,6 +10,7 @@ module model_netcdf_m
   use netcdf_axes_m, only: side_t, NetcdfSides
   use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfText, &
                                NetcdfUnit, NetcdfWhyMissing
+  use reading_told_m, only: ReadingTell
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -144,6 +145,7 @@ contains
         end if
         row(i) = NetcdfHeld(row(i), packing)
       end do
+      call ReadingTell(s%told, s%file//' is read', j, n_slow)
       if (z_is_slow) then
         s%a(:, merge(n_slow + 1 - j, j, upwards)) = real(row, sp)
       else if (upwards) then

@@ -7,6 +7,7 @@ module model_raw_m
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: i8, sp
   use parameters_m, only: job_t
+  use reading_told_m, only: ReadingTell
   use raw_layout_m, only: RawLayoutDoubt
   use model_samples_m, only: part_t, Plausible, samples_t, SamplesAllocate, SamplesVolume
   use text_m, only: CString, Str
@@ -156,12 +157,18 @@ contains
     integer, intent(in) :: width
     logical, intent(in) :: swap, zfast
     type(error_t), allocatable, intent(inout) :: error
-    integer, parameter :: at_once = 64        ! columns: few calls, and whole cache lines of s%a
+    integer, parameter :: at_once = 64        ! columns or rows: few calls, and whole cache lines of s%a
     real(sp), allocatable :: columns(:, :)
     integer(i8) :: offset
     integer :: i, n
     if (.not. zfast) then
-      call FailFromC(file_read_floats(CString(s%file), 0_i8, int(s%nx, i8)*s%nz, width, merge(1, 0, swap), s%a), error)
+      do i = 1, s%nz, at_once
+        n = min(at_once, s%nz - i + 1)
+        offset = int(i - 1, i8)*s%nx*width
+        call FailFromC(file_read_floats(CString(s%file), offset, int(s%nx, i8)*n, width, merge(1, 0, swap), s%a(1, i)), error)
+        if (allocated(error)) return
+        call ReadingTell(s%told, s%file//' is read', i + n - 1, s%nz)
+      end do
       return
     end if
     allocate (columns(s%nz, at_once))
@@ -171,6 +178,7 @@ contains
       call FailFromC(file_read_floats(CString(s%file), offset, int(s%nz, i8)*n, width, merge(1, 0, swap), columns), error)
       if (allocated(error)) return
       s%a(i:i + n - 1, :) = transpose(columns(:, :n))
+      call ReadingTell(s%told, s%file//' is read', i + n - 1, s%nx)
     end do
   end subroutine ReadOrdered
 

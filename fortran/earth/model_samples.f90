@@ -4,6 +4,7 @@ module model_samples_m
   use error_m, only: error_t, Fail
   use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
+  use reading_told_m, only: reading_told_t, ReadingTell
   use text_m, only: CString, Str
   implicit none
   private
@@ -27,6 +28,7 @@ module model_samples_m
     integer :: nx = 0, nz = 0
     integer :: slow = 3                       !< of a volume: the axis that runs slowest in the file
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
+    type(reading_told_t) :: told
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck
   end type samples_t
 
@@ -174,8 +176,10 @@ contains
     real(dp) :: factor, lo, hi
     integer :: k
     if (allocated(error)) return
+    call ReadingTell(s%told, s%file//' is read, and is checked')
     call CheckNumbers(s, error)
     if (allocated(error)) return
+    call ReadingTell(s%told, s%file//' holds numbers above 0, and is checked further')
     factor = UnitFactor(s%what, s%unit)
     lo = huge(lo)
     hi = 0

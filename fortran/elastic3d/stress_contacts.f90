@@ -7,6 +7,10 @@
 !> do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea floor what
 !> is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
 !>
+!> Moduli that grow or fall evenly are no contact, however steeply: where they treble within four cells, and evenly, stress, strain
+!> and rotation are as right as in even rock, within 3 %, and waves of a moment there within 1.1 %; within two cells it is many
+!> times as much (README.md, t889).
+!>
 !> A moment beside a contact makes waves that are as far off, wherever they are recorded, as it changes places with a strain (t889).
 module stress_contacts_m
   use error_m, only: error_t
@@ -26,6 +30,8 @@ module stress_contacts_m
   public :: beside_t, StressContacts, StressContactsSay
 
   integer, parameter :: reach = 2                 !< cells
+  real(dp), parameter :: uneven = 3               !< times the smallest step of moduli: the largest is a contact beyond that
+  real(dp), parameter :: none = 0.01_dp           !< of a modulus: steps that are nothing to tell of, even or not
   integer, parameter :: nowhere = 0, in_water = 1, in_rock = 2         !< where a place beside a sea floor is
 
   !> By how much stress may be `off` at a depth z [m], and the side of a sea floor it is beside: in flat layers they are the same
@@ -130,6 +136,7 @@ contains
     real(dp), intent(in) :: place
     integer :: k
     off = 0
+    if (Evenly(medium)) return
     do k = 1, size(medium, 1)
       off = max(off, Half(medium(k, :), medium(c, :))*exp(-fade*max(0.0_dp, k - c - place, c - k - 1 + place)))
     end do
@@ -137,6 +144,21 @@ contains
     off = max(off, min(Half(medium(c - 1, :), medium(c + 1, :)), &                     ! the contact lies within the cell
                        4*min(Half(medium(c - 1, :), medium(c, :)), Half(medium(c, :), medium(c + 1, :)))))
   end function Jump
+
+  !> True where both moduli change by like steps along a whole line in rock. A contact, within a cell too, is one step or two.
+  pure logical function Evenly(medium)
+    real(sp), intent(in) :: medium(:, :)
+    real(dp) :: m(size(medium, 1)), step(size(medium, 1) - 1)
+    integer :: wave
+    Evenly = size(medium, 1) == 2*reach + 1 .and. all(medium(:, 2) > 0)
+    if (.not. Evenly) return
+    do wave = 1, 2
+      m = real(medium(:, 3), dp)*medium(:, wave)**2
+      step = m(2:) - m(:size(step))
+      step = sign(1.0_dp, sum(step))*step
+      Evenly = Evenly .and. (maxval(step) <= uneven*minval(step) .or. maxval(abs(step)) <= none*minval(m))
+    end do
+  end function Evenly
 
   !> Half the jump of moduli between two media, 0 unless both are rock.
   pure real(dp) function Half(a, b)

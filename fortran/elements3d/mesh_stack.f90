@@ -269,7 +269,7 @@ contains
     real(dp), parameter :: thinnest = on_side/2           !< part of the height beside it
     real(dp) :: height(2), part, worst(2)
     integer :: i, j, k, low, high, at(2)
-    part = huge(part)
+    part = 1
     do k = 1, size(stack%rows) - 1
       do j = 0, ubound(stack%used, 2)
         do i = 0, ubound(stack%used, 1)

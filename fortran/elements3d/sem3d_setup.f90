@@ -163,7 +163,7 @@ contains
 
   module procedure make_source
     type(sem3d_list_t) :: list
-    type(sem3d_place_t) :: place(1)
+    type(sem3d_place_t), allocatable :: place(:)
     real(sp), allocatable :: q(:, :)
     real(dp) :: asked(3, 1), xi(3, 1), x(3, 1), mass(1), strongest
     integer :: e(1)
@@ -178,6 +178,7 @@ contains
     self%shot%sx = x(1, 1)
     self%shot%sy = x(2, 1)
     self%shot%sz = x(3, 1)
+    allocate (place(1))
     call MakePlaces(self, e, xi, x, place, error)
     mass = 0
     if (e(1) > 0) mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e(1)), xi(:, 1)))* &

@@ -1,6 +1,7 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use checkpoint_rule_m, only: CheckpointRule, CheckpointSweep
+  use early_beats_m, only: early_beats_t, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
   use lease_m, only: PATIENCE
@@ -60,6 +61,7 @@ contains
     deadline = FOREVER
     broken = .false.
     why = ''
+    if (role%master) call EarlyBeatsBegin(role%world, job%lease)
     if (role%master) call SurveyRead(physics, job, survey, error)     ! which refuses an input of the stop file's name
     if (job%group == 0) call FindGroups(role, job, survey, why, broken, error)
     if (broken) exit_status = 3
@@ -68,7 +70,10 @@ contains
       exit_status = 1
     end if
     if (broken .or. exit_status /= 0) return
-    if (role%master) call Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
+    if (role%master) then
+      if (job%group == 0) call EarlyBeatsBegin(role%world, job%lease)
+      call Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
+    end if
     options%shots_per_gpu = job%shots_per_gpu
     options%gpu_memory = 1.0e9_dp*job%gpu_memory
     options%retire = job%on_gpu_error == 'retire'
@@ -77,6 +82,7 @@ contains
     options%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, options%checkpoint, ok)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, job%overwrite)   ! else they may be another's
+    if (role%master) call EarlyBeatsEnd()
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (.not. role%master) return
     ok = StoreOthersDone(store)
@@ -143,14 +149,22 @@ contains
     character(:), allocatable, intent(inout) :: why
     logical, intent(out) :: broken
     type(error_t), allocatable, intent(inout) :: error
+    type(early_beats_t) :: beats
     character(:), allocatable :: missing
     logical :: all_here
     integer :: group
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
+    if (role%master) call EarlyBeatsEnd()
+    call EarlyBeatsNew(beats, role%world, PATIENCE*job%lease, role%peers)
     ! rank 0 may have read for long
-    call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, missing)
+    if (role%master) then
+      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, why=missing)
+    else
+      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, beats, missing)
+    end if
     broken = .not. all_here
+    if (broken) role%master_silent = EarlyBeatsStopped(beats)
     if (broken) call LogError(missing//' before the first shot; this rank ends; run the same command again to continue')
     if (broken) return
     call RolesMeet()
@@ -258,7 +272,7 @@ contains
   !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that.
   !> Collective over all ranks, until `broken`: ranks were lost.
   subroutine RunSurvey(role, physics, threads, options, survey, store, nworkers, deadline, quiet, exit_status, broken)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     class(physics_t), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
     type(worker_options_t), intent(in) :: options

@@ -184,9 +184,9 @@ contains
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
-  !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead or stopped. The one that lets others
-  !> live would wait, too, and nothing stops it: so rank 0 kills who is left on its machine. Where it is dead or stopped itself the
-  !> others there kill who is stopped, and does not even hear of that.
+  !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead, stopped or silent. The one that
+  !> lets others live would wait, too, and nothing stops it: so rank 0 kills who is left on its machine. Where it is dead or
+  !> stopped itself the others there kill who is stopped, and does not even hear of that.
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
@@ -195,7 +195,7 @@ contains
     if (.not. LetsOthersLive()) then
       if (role%master) call MPI_Abort(role%world, exit_status)
       call PeersLook(role%peers, host_seconds())
-      if (.not. role%peers%stopped) call PeersAwait(role%peers, 0, COMING)
+      if (.not. (role%peers%stopped .or. role%master_silent)) call PeersAwait(role%peers, 0, COMING)
     else if (role%master) then
       call PeersPart(role%peers, PARTING, killed)
       do i = 1, size(killed)

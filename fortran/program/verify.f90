@@ -46,7 +46,7 @@ contains
 
   !> Exit status 0 if every check passed, 2 if not; the caller's where ranks were lost. Collective over all ranks.
   subroutine Verify(role, physics, exit_status, broken)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     class(physics_t), target, intent(inout) :: physics
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken            !< ranks were lost
@@ -94,7 +94,7 @@ contains
   !> The built-in survey on a group of ranks against that on one rank. Each cell is computed by the same operations, but for those
   !> of a variant on a GPU that has a faster way where no neighbour is.
   subroutine AgainstOne(role, physics, score, broken)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     class(physics_t), target, intent(inout) :: physics
     type(score_t), intent(inout) :: score
     logical, intent(out) :: broken
@@ -145,7 +145,7 @@ contains
 
   !> Models a built-in survey with `nworkers` groups into folder/output.nc. Collective.
   subroutine Model(role, physics, score, output, what, nworkers, broken)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     class(physics_t), target, intent(inout) :: physics
     character(*), intent(in) :: output, what
     type(score_t), intent(inout) :: score

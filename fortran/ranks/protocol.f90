@@ -26,6 +26,8 @@
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END
 !>
+!> Before START early_beats.f90 sends words of its own.
+!>
 !> The header has kind, sizes and numbers; text, positions and fields follow in messages of their own, long ones in parts. No rank
 !> waits for a message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A
 !> worker that can model several shots at once sends READY for each.
@@ -35,6 +37,7 @@
 !> that is taken for lost (LinkForget) keeps nothing waiting. Should that rank come back, its messages go on where they stood.
 !> A single process is both sides: the message goes straight to the listener.
 module protocol_m
+  use early_beats_m, only: early_beats_t, EarlyBeatsStopped
   use host_c, only: host_nap, host_seconds, host_signal
   use kinds_m, only: dp, i8, sp
   use message_parts_m, only: PartBegin, PartLength, Parts
@@ -45,7 +48,7 @@ module protocol_m
   private
   public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
   public :: Rest
-  public :: barrier_t, Barrier, BarrierBegin, BarrierOver, AfterSignal, StoodStill
+  public :: barrier_t, Barrier, BarrierBegin, BarrierOver, AfterSignal, FellSilent, StoodStill
   public :: BroadcastText, BroadcastInteger, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
   public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD, MSG_MEMORY
@@ -474,12 +477,14 @@ contains
 
   !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
   !> `peers`: only while all of them live; with `signalled`: at most so long after a signal to end that this rank got, where rank 0
-  !> is not among these [s]; with `still`: only until rank 0, which is among these, was stopped for so long [s]. `all_here` tells
-  !> whether they came, `why` the reason why they did not. If they did not, `comm` serves for no collective any more.
-  subroutine Barrier(comm, seconds, peers, all_here, signalled, still, why)
+  !> is not among these [s]; with `still`: only until rank 0, which is among these, was stopped for so long [s]; with `beats`: only
+  !> until those of rank 0 have stopped. `all_here` tells whether they came, `why` the reason why they did not. If they did not,
+  !> `comm` serves for no collective any more.
+  subroutine Barrier(comm, seconds, peers, all_here, signalled, still, beats, why)
     type(MPI_Comm), intent(in) :: comm
     real(dp), intent(in), optional :: seconds, signalled, still
     type(peers_t), intent(inout), optional :: peers
+    type(early_beats_t), intent(inout), optional :: beats
     logical, intent(out), optional :: all_here
     character(:), allocatable, intent(out), optional :: why
     type(barrier_t) :: mine
@@ -494,6 +499,12 @@ contains
       if (present(seconds)) then
         if (host_seconds() - start > seconds) then
           if (present(why)) why = 'other ranks did not come for '//Str(seconds)//' s'
+          return
+        end if
+      end if
+      if (present(beats)) then
+        if (EarlyBeatsStopped(beats)) then
+          if (present(why)) why = FellSilent(beats%lease%seconds)
           return
         end if
       end if
@@ -537,6 +548,14 @@ contains
     character(:), allocatable :: why
     why = 'rank 0 has been stopped (SIGSTOP) for '//Str(seconds, 3)//' s'
   end function StoodStill
+
+  !> The same where its heartbeats have stopped, for so long [s].
+  function FellSilent(seconds) result(why)
+    real(dp), intent(in) :: seconds
+    character(:), allocatable :: why
+    why = 'rank 0, which was to read its files, is stopped or dead, or its machine is gone: it gave no sign of life for '// &
+          Str(seconds)//' s'
+  end function FellSilent
 
   !> The same without waiting: BarrierBegin says that this rank is here, BarrierOver is true once all are, and not called again.
   subroutine BarrierBegin(comm, mine)

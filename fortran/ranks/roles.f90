@@ -45,6 +45,7 @@ module roles_m
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
     type(peers_t) :: peers                    !< the other ranks on this machine
+    logical :: master_silent = .false.        !< rank 0, on another machine, gives no sign of life
     character(64), allocatable :: hosts(:)    !< of ranks 0, 1, ..., on rank 0, once it has the map
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(places_t) :: places                  !< devices and memory of all ranks, where the size of groups is still to be found
@@ -90,7 +91,7 @@ contains
     type(role_t), intent(out) :: role
     integer :: provided
     if (.not. RolesLaunched()) call StartAlone()
-    call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
+    call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided)   ! early_beats.f90 looks what it is
     call MPI_Comm_dup(MPI_COMM_WORLD, role%world)
     call MPI_Comm_rank(role%world, role%rank)
     call MPI_Comm_size(role%world, role%size)

@@ -2,13 +2,15 @@
 !> model is missed later.
 module scheme_exchange_m
   use checked_m, only: Whole
+  use early_beats_m, only: early_beats_t, EarlyBeatsNew, EarlyBeatsStopped
   use lease_m, only: PATIENCE
   use error_m, only: error_t, Fail
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use physics_m, only: physics_t
-  use protocol_m, only: AfterSignal, LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, Rest, StoodStill
+  use protocol_m, only: AfterSignal, FellSilent, LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, &
+                        Rest, StoodStill
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use scheme_message_m, only: SchemeFrom, SchemeMessage
@@ -18,8 +20,9 @@ module scheme_exchange_m
   private
   public :: SchemeSend, SchemeReceive, PREPARING, SIGNALLED
 
-  real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
-  ! One that is seen to be stopped reads nothing: it has as long as when it deals (link%patience).
+  !> Rank 0 is taken for dead if it says nothing for so long [s]: it reads files, and one that sends no early heartbeats tells
+  !> nothing meanwhile. One that did send some, or that is seen to be stopped, has as long as when it deals (link%patience).
+  real(dp), parameter :: PREPARING = 3600.0_dp
   real(dp), parameter :: SIGNALLED = 20.0_dp       !< the same after a signal to end, which most often rank 0 got too
 
 contains
@@ -44,7 +47,7 @@ contains
   !> Receives the scheme on another rank; `master_gone`: rank 0 died before it was sent. Fails where the message can be no scheme of
   !> the physics.
   subroutine SchemeReceive(role, link, physics, status, scheme, master_gone, error)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     type(link_t), intent(inout) :: link
     integer, intent(out) :: status
     logical, intent(out) :: master_gone
@@ -53,6 +56,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
     type(heartbeat_t) :: heartbeat
+    type(early_beats_t) :: beats
     character(:), allocatable :: why
     real(dp) :: nap, now, asked               ! asked: when a signal to end was seen first, < 0: none was [s]
     integer :: signal
@@ -62,6 +66,7 @@ contains
     status = 0
     call physics%new_scheme(scheme)
     call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
+    call EarlyBeatsNew(beats, role%world, link%patience, role%peers)
     do while (.not. LinkReceive(link, message))
       call Rest(nap)
       call HeartbeatLook(heartbeat, due, master_gone)
@@ -76,6 +81,10 @@ contains
         exit
       else if (heartbeat%peers%still > link%patience) then
         call HeartbeatMasterGone(heartbeat, link, message, StoodStill(heartbeat%peers%still), to_all=.true.)
+        exit
+      else if (EarlyBeatsStopped(beats)) then
+        call HeartbeatMasterGone(heartbeat, link, message, FellSilent(link%patience))
+        role%master_silent = .true.
         exit
       end if
     end do

@@ -29,9 +29,10 @@ contains
     logical, intent(in) :: free_top
     integer, intent(in) :: npml
     character(*), intent(in) :: sentence
-    type(gather_t) :: gather(5)
+    type(gather_t), allocatable :: gather(:)
     real(dp) :: worst
     integer :: i, j
+    allocate (gather(5))
     do i = 1, 5
       call Shoot(i, x, z, free_top, npml, gather(i))
     end do

@@ -75,10 +75,11 @@ contains
     integer, parameter :: pieces(3) = [1, 37, 100000]
     type(scene_t) :: scene
     type(fd2d_t) :: solver
-    type(gather_t) :: gather(size(pieces))
+    type(gather_t), allocatable :: gather(:)
     integer :: i, left, n
     scene = RoughScene(5, .true., 10)
     scene%scheme%variant = variant
+    allocate (gather(size(pieces)))
     do i = 1, size(pieces)
       if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
       left = scene%scheme%nt

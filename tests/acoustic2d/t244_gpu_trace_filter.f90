@@ -146,9 +146,10 @@ contains
   subroutine NearField()
     type(scene_t) :: scene
     type(fd2d_t) :: solver
-    type(gather_t) :: g(2)
+    type(gather_t), allocatable :: g(:)
     real(dp) :: worst
     integer :: n
+    allocate (g(2))
     do n = 1, 2
       call MakeScene(scene, trim(merge('global', 'cpu   ', n == 1)), 485.0_dp)
       if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)

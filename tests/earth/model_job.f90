@@ -2,7 +2,7 @@
 module model_job_m
   use check_m, only: Claim, ClaimFails
   use error_m, only: error_t
-  use model_m, only: model_t, ModelRead
+  use model_m, only: model_t, ModelForget, ModelRead
   use parameters_m, only: job_t
   implicit none
   private
@@ -34,6 +34,7 @@ contains
       if (index(error%message, new_line('a')) > 0) call Claim(.false., what//': more than one line')
     end if
     call ClaimFails(error, words, what)
+    call ModelForget(model)
   end subroutine ClaimRefused
 
 end module model_job_m

@@ -5,7 +5,7 @@ program t300_model_raw
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model_job_m, only: ClaimRefused, ModelJob
-  use model_m, only: model_t, ModelRead
+  use model_m, only: model_t, ModelForget, ModelRead
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumCheck
   use put_m, only: Put
@@ -72,8 +72,9 @@ contains
     type(model_t) :: m
     call ModelRead(job, m, error)
     call ClaimFine(error, how//' reads')
-    if (.not. allocated(m%vp)) return
-    call Claim(all(m%vp == vp) .and. m%hash == sound%hash, how//' gives the same samples and hash '//m%hash)
+    if (allocated(m%vp)) &
+      call Claim(all(m%vp == vp) .and. m%hash == sound%hash, how//' gives the same samples and hash '//m%hash)
+    call ModelForget(m)
   end subroutine Same
 
   subroutine Spellings()
@@ -131,6 +132,7 @@ contains
     b = count(abs(m%rho - 310*vp**0.25_sp) < 0.01_sp)
     call Claim(m%rho(1, 1) == 1000 .and. a == b .and. a == nx*nz - 1, "Gardner's rule holds at "//Str(b)//' of '//Str(a)// &
       ' samples above 1600 m/s, 1000 kg/m3 below')
+    call ModelForget(m)
   end subroutine Rules
 
   subroutine Refused(words, claim)

@@ -8,7 +8,7 @@ program t301_model_netcdf
   use iso_c_binding, only: c_ptr
   use kinds_m, only: dp, i8, sp
   use model_job_m, only: ClaimRefused, ModelJob
-  use model_m, only: model_t, ModelRead
+  use model_m, only: model_t, ModelForget, ModelRead
   use parameters_m, only: job_t
   use text_m, only: CString, Str
   implicit none
@@ -126,6 +126,7 @@ contains
         Str(m%dx)//' m')
     end if
     call Fresh()
+    call ModelForget(m)
   end subroutine Reads
 
   subroutine Spellings()
@@ -209,6 +210,7 @@ contains
     call Write('rho.nc')
     job%rho = 'rho.nc'
     call Refused("the units of rho are 'm/s', must be kg/m3", 'density in m/s', .false.)
+    call ModelForget(m)
   end subroutine Densities
 
   subroutine Refused(words, claim, rewrite)

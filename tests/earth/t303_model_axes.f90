@@ -3,7 +3,7 @@ program t303_model_axes
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: sp
-  use model_m, only: model_t, ModelRead
+  use model_m, only: model_t, ModelForget, ModelRead
   use parameters_m, only: job_t
   use raw_layout_m, only: RawLayoutDoubt
   use text_m, only: Str
@@ -150,6 +150,7 @@ contains
     job%model_order = 'zfast'
     call ModelRead(job, model, error)
     call Claim(model%doubts == '', 'the same in its own order: no doubt ('//model%doubts//')')
+    call ModelForget(model)
   end subroutine Told
 
 end program t303_model_axes

@@ -44,6 +44,7 @@ contains
     first = Energy(scene, engine, 1, error)
     if (.not. allocated(error)) call engine%timestep(2, 1498, error)
     last = Energy(scene, engine, 1500, error)
+    call engine%free()
     call ClaimFine(error, what//': 1500 steps, '//Str(scene%grid%dt/fastest, 3)//' of the limit of its fastest cell')
     call Claim(first > 0 .and. abs(last/first - 1) <= 1e-6_dp, 'its energy has changed by '//Str(last/first - 1, 2)//' <= 1e-6 of '// &
                Str(first, 3)//' J')
@@ -69,6 +70,7 @@ contains
       if (.not. allocated(error)) call engine%timestep(2 + 3000*(i - 2), 2999, error)
       e(i) = Energy(scene, engine, 1 + 3000*(i - 1), error)
     end do
+    call engine%free()
     call ClaimFine(error, what//', vp/vs '//Str(lowest)//' to '//Str(highest)//': 9000 steps')
     call Claim(e(1) > 0 .and. all(abs(e(2:)/e(1) - 1) <= 1e-6_dp), 'its energy after 3000, 6000, 9000 steps has changed by '// &
                Str(e(2)/e(1) - 1, 2)//', '//Str(e(3)/e(1) - 1, 2)//', '//Str(e(4)/e(1) - 1, 2)//' of the first, <= 1e-6')

@@ -136,10 +136,11 @@ contains
   subroutine SideBySide(variant)
     character(*), intent(in) :: variant
     integer, parameter :: count = 3, nt = 72, chunk = 12
-    type(case3d_t) :: c(count)
+    type(case3d_t), allocatable :: c(:)
     type(result3d_t) :: alone, r
     type(c_ptr) :: h(count)
     integer :: j, it
+    allocate (c(count))
     do j = 1, count
       call Case3dNew(c(j), [25 + 20*j, 40 - 5*j, 20 + 3*j], 1 + j, j, j == 2, nt)
       c(j)%block = chunk

@@ -123,10 +123,11 @@ contains
     real(dp), parameter :: bound(2) = [0.02_dp, 0.02_dp]
     type(case_t) :: c(3)
     type(semshot_t) :: s
-    type(gather_t) :: gather(3)
+    type(gather_t), allocatable :: gather(:)
     type(source3d_t) :: source
     real(dp) :: at(3), x(3, stations), worst(2), apart(2)
     integer :: i, k
+    allocate (gather(3))
     do k = 1, 3
       call Make(nodes(k), k > 1, .false., c(k))
     end do

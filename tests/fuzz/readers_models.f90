@@ -93,7 +93,7 @@ contains
   !> Reads the model of a job, and the window of a shot in its middle where that is small.
   integer(c_int) function TakeModel(job) result(outcome)
     type(job_t), intent(in) :: job
-    type(model_t) :: model
+    type(model_t), save :: model               ! what it holds is given back by the next read
     type(shot_t) :: shot
     type(window_t) :: window
     type(error_t), allocatable :: error

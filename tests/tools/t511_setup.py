@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from check import claim, done
+from check import claim, done, skip
 
 ROOT = Path(os.environ["ROOT"])
 HERE = Path.cwd()
@@ -104,4 +104,19 @@ fake.chmod(0o755)
 claim(setup(full, "python")[1].strip() == str(fake), "python: build/venv is preferred")
 fake.write_text("#!/bin/bash\nexit 1\n")
 claim(setup(full, "python")[1].strip() != str(fake), "python: a build/venv that lacks modules is passed over")
+
+# build/venv may be a link, as to one that several copies of the sources share: modules go where it leads
+if subprocess.run(["/usr/bin/python3", "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode:
+    skip("no /usr/bin/python3 with ensurepip")
+    done()
+shared, tree = HERE / "shared", HERE / "tree_linked"
+(tree / "build").mkdir(parents=True)
+(tree / "tools").mkdir()
+shared.mkdir()
+(tree / "build/venv").symlink_to(shared)
+text = (ROOT / "tools/setup").read_text()
+(tree / "tools/setup").write_text(text.replace('\nmain "$@"', "\npip_install none-of-this-name"))
+r = subprocess.run(["bash", str(tree / "tools/setup")], capture_output=True, text=True, env={**os.environ, "PIP_NO_INDEX": "1"})
+claim(text.count('\nmain "$@"') == 1 and (shared / "bin/python").exists() and (tree / "build/venv").is_symlink() and
+      "none-of-this-name" in r.stderr.split("into build/venv")[-1], f"build/venv is a link: pip gets to work there: {r.stderr.strip()[-200:]}")
 done()

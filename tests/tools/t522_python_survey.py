@@ -102,6 +102,19 @@ for words, sentence, change in (
     claim_fails(lambda: spl.write_model(given.pop('path'), **given), words, sentence)
 claim(not os.path.exists('bad.nc'), 'what is refused leaves no file')
 
+# Q in water and air may be anything, as for the programs; elsewhere it may not.
+layers = np.array([0.0, 1500, 1500, 3000])[:, None, None] * np.ones((4, 3, 3))          # air, water, water, rock
+rock = {'path': 'q.nc', 'vp': layers, 'vs': np.where(layers > 1500, layers / 2, 0), 'axes': 'zyx', 'spacing': 10}
+spl.write_model(**rock, qp=np.where(layers > 0, 90.0, -1), qs=np.where(layers > 1500, 40.0, -1))
+with netCDF4.Dataset('q.nc') as file:
+    column = {q: file[q][:, 0, 0].tolist() for q in ('qp', 'qs')}
+claim(column == {'qp': [0, 90, 90, 90], 'qs': [0, 0, 0, 40]}, f'a negative Qs in water, and both in air, are written as 0: {column}')
+for words, sentence, change in ((['qs', 'outside'], 'a negative Qs in rock', {'qs': np.where(layers > 1500, -1.0, 0)}),
+                                (['qp', 'outside'], 'a negative Qp in water', {'qp': np.where(layers == 1500, -1.0, 50)}),
+                                ('not finite', 'a NaN in water', {'qs': np.where(layers == 1500, np.nan, 50)}),
+                                (['qs', 'outside'], 'a negative Qs without vs', {'vs': None, 'qs': np.where(layers > 1500, 40.0, -1)})):
+    claim_fails(lambda: spl.write_model(**{**rock, **change, 'path': 'bad.nc'}), words, sentence)
+
 # --- key-maps and programs: positions between nodes come back from a run as they were given ---
 sources = np.column_stack([draw.uniform(200, 600, 3), draw.uniform(40, 90, 3)])
 spreads = [np.column_stack([draw.uniform(100, 700, k), draw.uniform(40, 90, k)]) for k in (4, 2, 3)]

@@ -19,7 +19,8 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
     axes: those of the arrays, slowest first: 'zx', 'xz' (as Devito and most programs of arrays have it), 'zyx', 'xyz', ...
     spacing, origin: one number for all axes, or one for each in the order of `axes`, in `lengths` (m, km, ft, us-ft); z down.
     units: of each array that is not in SI, such as {'vp': 'km/s', 'rho': 'g/cm3'}. In volumes 0 is air (vp, rho), a fluid (vs), or
-    no attenuation (qp, qs). Values that cannot be what they are called are refused. Returns the path.
+    no attenuation (qp, qs). Values that cannot be what they are called are refused; but any number may stand for qs in fluids and
+    air (vs or vp, given too, 0) and for qp in air, as in the programs, and 0 is written there. Returns the path.
     """
     name = os.fspath(path)
     given = {'vp': vp, 'vs': vs, 'rho': rho, 'qp': qp, 'qs': qs}
@@ -35,7 +36,7 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
         check_axis(name, axis, first[axis], step[axis])
     units = dict(units or {})
     values = {}
-    for key, array in arrays.items():
+    for key, array in arrays.items():                                   # vp and vs come before qp and qs
         if array.dtype.kind not in 'fiu':
             fail(f'{key} holds {array.dtype}, must be real numbers')
         hidden = np.count_nonzero(np.ma.getmaskarray(given[key]))
@@ -47,7 +48,7 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
         unit = units.pop(key, VARIABLES[key][1])
         if unit not in UNITS:
             fail(f"{key}: the unit '{unit}' is not known: give one of {', '.join(UNITS)}")
-        values[key] = checked(key, on_grid(key, array, axes), key, unit)
+        values[key] = checked(key, _heeded(key, on_grid(key, array, axes), values), key, unit)
     if units:
         fail(f"units names '{next(iter(units))}', of which there is no array; the arrays are {', '.join(arrays)}")
     shapes = {key: array.shape for key, array in arrays.items()}
@@ -55,6 +56,14 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
         fail('the arrays differ in shape: ' + ', '.join(f'{key} {" x ".join(map(str, shape))}' for key, shape in shapes.items()))
     write_grid(name, values, first, step, f'{datetime.date.today()} spltools.write_model', overwrite)
     return name
+
+
+def _heeded(key: str, array: np.ndarray, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Quality factors with 0 where nothing is made of them: programs differ in what they write there. Other arrays as they are."""
+    for velocity in {'qp': ('vp',), 'qs': ('vp', 'vs')}.get(key, ()):
+        if velocity in values and values[velocity].shape == array.shape:
+            array = np.where((values[velocity] == 0) & np.isfinite(array), 0, array)
+    return array
 
 
 def _of_axes(what: str, numbers: Union[float, Sequence[float]], axes: str, lengths: str) -> dict:

@@ -1,0 +1,100 @@
+!> Heartbeats of rank 0 before the first shot. It reads files then, for as long as a disk takes, and does nothing else meanwhile:
+!> so a thread of its own sends them. They stop when the process is stopped or its machine is gone, and not while a disk hangs. So
+!> ranks that have heard one wait for the next no longer than they do later; without, as where MPI is not made for such a thread,
+!> nothing tells a rank 0 that reads for long from one that is gone.
+module early_beats_m
+  use host_c, only: host_seconds
+  use iso_c_binding, only: c_funloc, c_int
+  use kinds_m, only: dp
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick
+  use mpi_f08
+  use peers_m, only: peers_t
+  use ticker_c, only: ticker_begin, ticker_end
+  implicit none
+  private
+  public :: early_beats_t, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
+
+  integer, parameter :: TAG_EARLY_BEAT = 3    !< those of protocol.f90 are others
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
+  real(dp), parameter :: BEATS = 4            !< of them in a lease, at least
+
+  !> What a rank heard of rank 0.
+  type :: early_beats_t
+    type(MPI_Comm) :: world = MPI_COMM_NULL
+    type(lease_t) :: lease
+    logical :: seen = .false.                 !< the system tells whether rank 0 lives
+    logical :: beating = .false.              !< one came, and the last one did not
+  end type early_beats_t
+
+  ! Of rank 0: the thread has no arguments.
+  type(MPI_Comm) :: ranks = MPI_COMM_NULL
+  type(MPI_Request), allocatable :: request(:)     !< of the latest heartbeat to each other rank
+  integer :: one = 1, last = 0                !< what heartbeats hold, and the last one
+
+contains
+
+  !> Rank 0 sends heartbeats from now on to EarlyBeatsEnd, and calls nothing of MPI meanwhile. `lease`: of a worker [s].
+  subroutine EarlyBeatsBegin(world, lease)
+    type(MPI_Comm), intent(in) :: world
+    real(dp), intent(in) :: lease
+    integer :: provided, n
+    call MPI_Query_thread(provided)
+    call MPI_Comm_size(world, n)
+    if (provided < MPI_THREAD_SERIALIZED .or. n == 1) return
+    ranks = world
+    if (.not. allocated(request)) allocate (request(n - 1))
+    request = MPI_REQUEST_NULL
+    if (ticker_begin(c_funloc(EarlyBeat), min(BEAT, lease/BEATS)) == 0) return   ! the others wait as if MPI could not
+  end subroutine EarlyBeatsBegin
+
+  !> Rank 0 sends the last of them: from now on others keep it waiting, or something else tells that it lives.
+  subroutine EarlyBeatsEnd()
+    integer :: r
+    if (ticker_end() == 0) return
+    do r = 1, size(request)
+      if (request(r) /= MPI_REQUEST_NULL) call MPI_Request_free(request(r))
+      call MPI_Isend(last, 1, MPI_INTEGER, r, TAG_EARLY_BEAT, ranks, request(r))
+      call MPI_Request_free(request(r))
+    end do
+  end subroutine EarlyBeatsEnd
+
+  !> A heartbeat to each rank that has the one before.
+  integer(c_int) function EarlyBeat() bind(c)
+    logical :: gone
+    integer :: r
+    do r = 1, size(request)
+      call MPI_Test(request(r), gone, MPI_STATUS_IGNORE)
+      if (gone) call MPI_Isend(one, 1, MPI_INTEGER, r, TAG_EARLY_BEAT, ranks, request(r))
+    end do
+    EarlyBeat = 0
+  end function EarlyBeat
+
+  !> A rank of `world` that waits for rank 0, at most so many `seconds` after it has heard a heartbeat. Where rank 0 is one of these
+  !> `peers`, on the same machine, the system tells more.
+  subroutine EarlyBeatsNew(beats, world, seconds, peers)
+    type(early_beats_t), intent(out) :: beats
+    type(MPI_Comm), intent(in) :: world
+    real(dp), intent(in) :: seconds
+    type(peers_t), intent(in) :: peers
+    beats%world = world
+    if (allocated(peers%rank)) beats%seen = any(peers%rank == 0)
+    call LeaseNew(beats%lease, seconds, 1)
+  end subroutine EarlyBeatsNew
+
+  !> Takes those that have come. True where they came, and come no more without a last one.
+  logical function EarlyBeatsStopped(beats) result(stopped)
+    type(early_beats_t), intent(inout) :: beats
+    logical :: there
+    integer :: got
+    call LeaseTick(beats%lease, host_seconds())
+    do
+      call MPI_Iprobe(0, TAG_EARLY_BEAT, beats%world, there, MPI_STATUS_IGNORE)
+      if (.not. there) exit
+      call MPI_Recv(got, 1, MPI_INTEGER, 0, TAG_EARLY_BEAT, beats%world, MPI_STATUS_IGNORE)
+      beats%beating = got /= last
+      call LeaseHeard(beats%lease, 1)
+    end do
+    stopped = beats%beating .and. .not. beats%seen .and. LeaseSilence(beats%lease, 1) > beats%lease%seconds
+  end function EarlyBeatsStopped
+
+end module early_beats_m
