@@ -14,6 +14,7 @@ submodule(elastic3d_m) elastic3d_derive
   use model3d_m, only: model3d_t
   use stairs_m, only: WantsNarrow
   use wavelet_m, only: WaveletMake
+  use what_stays_m, only: LeavesDisplacement
   implicit none
 
 contains
@@ -67,8 +68,27 @@ contains
       if (doubt /= '') call SchemeWarn(scheme, doubt)
       scheme%own%narrow = WantsNarrow(job%layer_differences, self%earth, scheme)
       scheme%damped = WantsDamped(job%absorb, scheme, self%earth)
+      if (LeavesDisplacement(scheme%own%source, wavelet) .and. .not. allocated(error)) call WarnOfFading(scheme)
     end select
   end procedure derive
+
+  !> Tells of sides that do not hold what stays of the source. PML does: at rest it is rock, stretched as if its end were far away.
+  subroutine WarnOfFading(scheme)
+    type(scheme3d_t), intent(inout) :: scheme
+    character(:), allocatable :: sides, by, cure
+    sides = ''
+    if (scheme%one_way) sides = 'bottom=one-way lets it go, by 5 to 15 %'
+    cure = 'bottom=absorb'
+    if (scheme%npml > 0 .and. (scheme%sponge .or. scheme%damped)) then
+      by = 'layers of absorb=damped let it fade, by some per cent in ten seconds'
+      if (scheme%sponge) by = 'layers of absorb=sponge let it go, by tens of per cent'
+      if (sides /= '') by = by//', and '//sides
+      cure = 'absorb=pml'//trim(merge(' and bottom=absorb', '                  ', sides /= ''))
+      sides = by
+    end if
+    if (sides /= '') call SchemeWarn(scheme, 'the source leaves a displacement that stays: '//sides// &
+      '; do not integrate velocities to displacements after the waves, or take '//cure)
+  end subroutine WarnOfFading
 
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(self, scheme, error) result(v)

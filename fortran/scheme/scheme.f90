@@ -9,7 +9,7 @@ module scheme_m
   use time_step_m, only: StabilityLimit, SurfaceLimit
   use text_m, only: Str, StrAtMost
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
-  use wavelet_m, only: wavelet_t, WaveletSpectrum, WaveletValue
+  use wavelet_m, only: wavelet_t, WaveletPeak, WaveletSpectrum, WaveletValue
   use window_m, only: window_t
   implicit none
   private
@@ -425,7 +425,7 @@ contains
     ends = min(0.5_dp*scheme%ppw*scheme%fmax, merge(0.31_dp, 0.5_dp, scheme%time_correction)/scheme%dt)
     if (.not. wavelet%fband > ends) return
     part = maxval(abs(WaveletSpectrum(wavelet, [(ends + (wavelet%fband - ends)*i/places, i=0, places)])))/ &
-           max(abs(WaveletSpectrum(wavelet, wavelet%fpeak)), tiny(part))
+           max(WaveletPeak(wavelet), tiny(part))
     if (part > little) call SchemeWarn(scheme, 'the wavelet goes on above fmax = '//Str(scheme%fmax, 4)//' Hz: from '// &
       Str(ends, 4)//' Hz on, with up to '//Str(100*part, 2)//' % of the peak of its spectrum, where '// &
       'the grid carries no wave right, and traces have noise there; low-pass wavelet or traces, or use a finer grid')

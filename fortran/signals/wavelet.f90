@@ -11,7 +11,7 @@ module wavelet_m
   use wavelet_file_m, only: WavefileRead
   implicit none
   private
-  public :: wavelet_t, WaveletMake, WaveletValue, WaveletSpectrum
+  public :: wavelet_t, WaveletMake, WaveletValue, WaveletSpectrum, WaveletPeak
 
   !> Samples fine enough (8 or more to the period of fband) to be interpolated to any time; 0 before the first and after the last.
   type :: wavelet_t
@@ -20,7 +20,7 @@ module wavelet_m
     real(dp) :: t0 = 0, dt = 0             !< [s]; t = 0 is the source's time zero
     real(dp) :: t_zero = 0                 !< time at which the wavelet's own time zero lies [s]
     real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
-    real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
+    real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz], or that of its slope, see FindBand
     real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
     character(16) :: numbers = ''          !< fingerprint of the numbers of a file, each bit of them; '' of a formula
@@ -82,7 +82,7 @@ contains
     call FindBand(wavelet)
     if (job%wavelet == 'file') call CheckNyquist(job, ends, wavelet, error)
     if (allocated(error)) return
-    if (job%wavelet == 'gauss') wavelet%fpeak = max(wavelet%fpeak, 0.3_dp*wavelet%fmax)   ! its spectrum has its peak at 0
+    if (job%wavelet == 'gauss') wavelet%fpeak = 0.3_dp*wavelet%fmax
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
     if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
@@ -293,7 +293,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text
     real(dp) :: part
-    part = ends%above/max(abs(WaveletSpectrum(wavelet, wavelet%fpeak)), tiny(part))
+    part = ends%above/max(WaveletPeak(wavelet), tiny(part))
     if (.not. part > above_warned) return
     text = 'wavelet file '//job%wavelet_file//' has up to '//Str(100*part, 2)//' % of the peak of its spectrum between '// &
            Str(passes*ends%nyquist, 4)//' Hz and '//Str(ends%nyquist, 4)//' Hz, the Nyquist frequency of samples '// &
@@ -328,12 +328,15 @@ contains
     wavelet%q = wavelet%q(first:last)
   end subroutine TrimEnds
 
-  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate.
+  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate. A moment rate's has
+  !> its peak at 0, which would leave nothing to absorbing layers and sponges: fpeak is that of the velocities that it sends, which
+  !> go with its slope.
   subroutine FindBand(wavelet)
     type(wavelet_t), intent(inout) :: wavelet
     real(dp), allocatable :: f(:), a(:)
     real(dp) :: df
     integer :: i, n
+    type(hash_t) :: other
     df = 1/(merge(16, 2, size(wavelet%q) < 4096)*max(size(wavelet%q), 16)*wavelet%dt)
     n = int(0.16_dp/(wavelet%dt*df))
     allocate (f(0:n), a(0:n))
@@ -342,20 +345,26 @@ contains
     end do
     a = abs(WaveletSpectrum(wavelet, f))
     a = a/maxval(a)
-    wavelet%fpeak = Highest()
+    wavelet%fpeak = Highest(a)
     wavelet%fmax = LastAbove(0.01_dp)
     wavelet%fband = LastAbove(band_level)
+    if (.not. a(0) > 0.5_dp) return
+    wavelet%fpeak = max(Highest(f*a), 0.1_dp*wavelet%fmax)
+    if (wavelet%numbers == '') return
+    call HashAdd(other, iachar([(wavelet%numbers(i:i), i=1, len(wavelet%numbers))]))   ! layers were made for 0 Hz until 2026-11-29
+    wavelet%numbers = HashText(other)
 
   contains
 
     !> The top of the parabola through the largest amplitude and its neighbours.
-    real(dp) function Highest()
+    real(dp) function Highest(b)
+      real(dp), intent(in) :: b(0:)
       real(dp) :: bend
       integer :: m
-      m = min(max(maxloc(a, dim=1) - 1, 1), n - 1)
-      Highest = f(maxloc(a, dim=1) - 1)
-      bend = a(m - 1) - 2*a(m) + a(m + 1)
-      if (bend < 0 .and. a(m) >= max(a(m - 1), a(m + 1))) Highest = f(m) + df*(a(m - 1) - a(m + 1))/(2*bend)
+      m = min(max(maxloc(b, dim=1) - 1, 1), n - 1)
+      Highest = f(maxloc(b, dim=1) - 1)
+      bend = b(m - 1) - 2*b(m) + b(m + 1)
+      if (bend < 0 .and. b(m) >= max(b(m - 1), b(m + 1))) Highest = f(m) + df*(b(m - 1) - b(m + 1))/(2*bend)
     end function Highest
 
     real(dp) function LastAbove(level)
@@ -381,6 +390,12 @@ contains
       value = value + wavelet%q(i)*Sinc(x - i)*Kaiser((x - i)/half_width, b)
     end do
   end function WaveletValue
+
+  !> The largest amplitude of the spectrum [m2], wherever it is.
+  pure real(dp) function WaveletPeak(wavelet)
+    type(wavelet_t), intent(in) :: wavelet
+    WaveletPeak = maxval(abs(WaveletSpectrum(wavelet, [0.0_dp, wavelet%fpeak])))
+  end function WaveletPeak
 
   !> Spectrum ∫ Q(t) exp(-i 2π f t) dt [m2] at f [Hz], by direct summation.
   elemental complex(dp) function WaveletSpectrum(wavelet, f) result(s)

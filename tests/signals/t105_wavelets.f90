@@ -15,6 +15,7 @@ program t105_wavelets
   call Ormsby()
   call RoundedOrmsby()
   call Files()
+  call MomentRates()
   call BadFiles()
   call BadRequests()
   call Done()
@@ -170,6 +171,32 @@ contains
                Str(abs(WaveletSpectrum(w, 380.0_dp))/0.001_dp, 5)//' at 380 Hz, '// &
                Str(e, 2)//' <= 1e-3 at 600 Hz')
   end subroutine Files
+
+  !> Their spectra have their peak at 0, where no layer absorbs: fpeak is where their slopes have it.
+  subroutine MomentRates()
+    type(wavelet_t) :: w, formula
+    type(job_t) :: job
+    integer :: unit, i
+    job = NewJob('gauss')
+    job%sigma = 0.2_dp
+    call WaveletMake(job, formula, error)
+    call ClaimFine(error, 'a Gaussian by its formula')
+    job%wavelet = 'file'
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    write (unit, '(f8.3, es16.8)') (0.002_dp*i, exp(-0.5_dp*(0.01_dp*i)**2), i=-550, 550)
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'the same from a file')
+    call Claim(abs(w%fpeak*2*pi*0.2_dp - 1) < 0.05_dp .and. abs(w%fpeak/formula%fpeak - 1) < 0.2_dp, &
+               'its slope has the peak of its spectrum at '//Str(w%fpeak, 4)//' Hz, within 5 % of 1/(2 pi sigma), near the '// &
+               Str(formula%fpeak, 4)//' Hz of the formula')
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    write (unit, '(f8.3, f8.4)') (0.01_dp*i, max(1 - 0.01_dp*abs(i), 0.0_dp), i=-105, 105)
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'a triangle of 2 s')
+    call Claim(abs(w%fpeak - 0.371_dp) < 0.02_dp, 'that of its slope is at '//Str(w%fpeak, 4)//' Hz, within 0.02 of 0.371')
+  end subroutine MomentRates
 
   subroutine BadFiles()
     call Bad('1 2 3', 'more than two columns', 'three columns')
