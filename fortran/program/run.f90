@@ -1,7 +1,7 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use checkpoint_rule_m, only: CheckpointRule, CheckpointSweep
-  use early_beats_m, only: early_beats_t, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
+  use early_beats_m, only: early_beats_t, EarlyBeatsBegin, EarlyBeatsCan, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
   use lease_m, only: PATIENCE
@@ -61,6 +61,7 @@ contains
     deadline = FOREVER
     broken = .false.
     why = ''
+    role%early_beats = EarlyBeatsCan()
     if (role%master) call EarlyBeatsBegin(role%world, job%lease)
     if (role%master) call SurveyRead(physics, job, survey, error)     ! which refuses an input of the stop file's name
     if (job%group == 0) call FindGroups(role, job, survey, why, broken, error)
@@ -156,7 +157,7 @@ contains
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
     if (role%master) call EarlyBeatsEnd()
-    call EarlyBeatsNew(beats, role%world, PATIENCE*job%lease, role%peers)
+    call EarlyBeatsNew(beats, role%world, role%early_beats, PATIENCE*job%lease, role%peers)
     ! rank 0 may have read for long
     if (role%master) then
       call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, why=missing)

@@ -12,7 +12,7 @@ module early_beats_m
   use ticker_c, only: ticker_begin, ticker_end
   implicit none
   private
-  public :: early_beats_t, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
+  public :: early_beats_t, EarlyBeatsCan, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
 
   integer, parameter :: TAG_EARLY_BEAT = 3    !< those of protocol.f90 are others
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
@@ -23,7 +23,7 @@ module early_beats_m
     type(MPI_Comm) :: world = MPI_COMM_NULL
     type(lease_t) :: lease
     logical :: seen = .false.                 !< the system tells whether rank 0 lives
-    logical :: beating = .false.              !< one came, and the last one did not
+    logical :: beating = .false.              !< they are to come, and the last one did not
   end type early_beats_t
 
   ! Of rank 0: the thread has no arguments.
@@ -33,30 +33,40 @@ module early_beats_m
 
 contains
 
+  !> Rank 0 can send heartbeats: true on all ranks or on none.
+  logical function EarlyBeatsCan()
+    integer :: provided
+    call MPI_Query_thread(provided)
+    EarlyBeatsCan = provided >= MPI_THREAD_SERIALIZED
+  end function EarlyBeatsCan
+
   !> Rank 0 sends heartbeats from now on to EarlyBeatsEnd, and calls nothing of MPI meanwhile. `lease`: of a worker [s].
   subroutine EarlyBeatsBegin(world, lease)
     type(MPI_Comm), intent(in) :: world
     real(dp), intent(in) :: lease
-    integer :: provided, n
-    call MPI_Query_thread(provided)
+    integer :: n
     call MPI_Comm_size(world, n)
-    if (provided < MPI_THREAD_SERIALIZED .or. n == 1) return
+    if (n == 1) return
+    if (.not. EarlyBeatsCan()) return
     ranks = world
     if (.not. allocated(request)) allocate (request(n - 1))
     request = MPI_REQUEST_NULL
-    if (ticker_begin(c_funloc(EarlyBeat), min(BEAT, lease/BEATS)) == 0) return   ! the others wait as if MPI could not
+    if (ticker_begin(c_funloc(EarlyBeat), min(BEAT, lease/BEATS)) == 0) call SendLast()   ! the others wait as if MPI could not
   end subroutine EarlyBeatsBegin
 
   !> Rank 0 sends the last of them: from now on others keep it waiting, or something else tells that it lives.
   subroutine EarlyBeatsEnd()
+    if (ticker_end() /= 0) call SendLast()
+  end subroutine EarlyBeatsEnd
+
+  subroutine SendLast()
     integer :: r
-    if (ticker_end() == 0) return
     do r = 1, size(request)
       if (request(r) /= MPI_REQUEST_NULL) call MPI_Request_free(request(r))
       call MPI_Isend(last, 1, MPI_INTEGER, r, TAG_EARLY_BEAT, ranks, request(r))
       call MPI_Request_free(request(r))
     end do
-  end subroutine EarlyBeatsEnd
+  end subroutine SendLast
 
   !> A heartbeat to each rank that has the one before.
   integer(c_int) function EarlyBeat() bind(c)
@@ -69,19 +79,21 @@ contains
     EarlyBeat = 0
   end function EarlyBeat
 
-  !> A rank of `world` that waits for rank 0, at most so many `seconds` after it has heard a heartbeat. Where rank 0 is one of these
-  !> `peers`, on the same machine, the system tells more.
-  subroutine EarlyBeatsNew(beats, world, seconds, peers)
+  !> A rank of `world` that waits for rank 0, at most so many `seconds` for a heartbeat if they are to come. Where rank 0 is one of
+  !> these `peers`, on the same machine, the system tells more.
+  subroutine EarlyBeatsNew(beats, world, to_come, seconds, peers)
     type(early_beats_t), intent(out) :: beats
     type(MPI_Comm), intent(in) :: world
+    logical, intent(in) :: to_come
     real(dp), intent(in) :: seconds
     type(peers_t), intent(in) :: peers
+    beats%beating = to_come
     beats%world = world
     if (allocated(peers%rank)) beats%seen = any(peers%rank == 0)
     call LeaseNew(beats%lease, seconds, 1)
   end subroutine EarlyBeatsNew
 
-  !> Takes those that have come. True where they came, and come no more without a last one.
+  !> Takes those that have come. True where they were to come, and do so no more without a last one.
   logical function EarlyBeatsStopped(beats) result(stopped)
     type(early_beats_t), intent(inout) :: beats
     logical :: there

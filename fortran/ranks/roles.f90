@@ -45,6 +45,7 @@ module roles_m
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
     type(peers_t) :: peers                    !< the other ranks on this machine
+    logical :: early_beats = .false.          !< rank 0 sends heartbeats before the first shot
     logical :: master_silent = .false.        !< rank 0, on another machine, gives no sign of life
     character(64), allocatable :: hosts(:)    !< of ranks 0, 1, ..., on rank 0, once it has the map
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines

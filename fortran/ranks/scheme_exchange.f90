@@ -66,7 +66,7 @@ contains
     status = 0
     call physics%new_scheme(scheme)
     call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
-    call EarlyBeatsNew(beats, role%world, link%patience, role%peers)
+    call EarlyBeatsNew(beats, role%world, role%early_beats, link%patience, role%peers)
     do while (.not. LinkReceive(link, message))
       call Rest(nap)
       call HeartbeatLook(heartbeat, due, master_gone)
