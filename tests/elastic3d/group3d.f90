@@ -125,7 +125,7 @@ contains
     if (role%master) then
       call Claim(failed*10 <= cases%usual, Str(failed)//' of '//Str(cases%usual)//' cases cannot be modelled, whole and in pieces alike')
       call Claim(silent*10 <= cases%usual, Str(silent)//' of '//Str(cases%usual)//' cases have silent traces')
-      call Claim(wide > 0 .or. cases%usual < 20, Str(wide)//' of '//Str(cases%usual)//' cases have wide halos')
+      call Claim(wide > 0 .or. cases%usual < 100, Str(wide)//' of '//Str(cases%usual)//' cases have wide halos')
     end if
     call RolesStop(role)
     if (role%master) call Done()
