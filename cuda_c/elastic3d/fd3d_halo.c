@@ -7,7 +7,7 @@
  *        | halo |margin|   given      |       inner       |    given      |margin| halo |
  *        |<-- what comes -->|                                             |<- what comes ->|
  *
- * What comes across an axis covers margins and halos of the axes before, which the neighbour has by then, and of those
+ * A box across an axis covers margins and halos of the axes before, which the neighbour has by then, and of those
  * behind the own cells alone. */
 #include "fd3d.h"
 

@@ -1,4 +1,4 @@
-!> How far the reading of a large model is, told now and then: to read and check some thousand million samples takes minutes.
+!> Progress of the reading of a large model, told now and then: to read and check some thousand million samples takes minutes.
 module reading_told_m
   use host_c, only: host_seconds
   use kinds_m, only: dp

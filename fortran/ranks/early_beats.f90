@@ -18,7 +18,7 @@ module early_beats_m
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
   real(dp), parameter :: BEATS = 4            !< of them in a lease, at least
 
-  !> What a rank heard of rank 0.
+  !> Heartbeats of rank 0, as another rank hears them.
   type :: early_beats_t
     type(MPI_Comm) :: world = MPI_COMM_NULL
     type(lease_t) :: lease

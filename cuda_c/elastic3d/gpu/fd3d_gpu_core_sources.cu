@@ -1,5 +1,5 @@
-/* What sources of stress do in the core of a sparse grid, which keeps no stresses: an increment ds of a stress gives
- * the velocities around it the increments that its differences make of it,
+/* Sources of stress in the core of a sparse grid, which keeps no stresses: an increment ds of a stress gives the
+ * velocities around it the increments that its differences make of it,
  *
  *   a += b D ds     after the core's next increments a are there, and then its next velocities; D as in der3d.h
  *
