@@ -1,7 +1,7 @@
 !> Heartbeats of rank 0 before the first shot. It reads files then, for as long as a disk takes, and does nothing else meanwhile:
 !> so a thread of its own sends them. They stop when the process is stopped or its machine is gone, and not while a disk hangs. So
-!> ranks that have heard one wait for the next no longer than they do later; without, as where MPI is not made for such a thread,
-!> nothing tells a rank 0 that reads for long from one that is gone.
+!> other ranks wait for the first, and for the next, no longer than they do later; without, as where MPI is not made for such a
+!> thread, nothing tells a rank 0 that reads for long from one that is gone.
 module early_beats_m
   use host_c, only: host_seconds
   use iso_c_binding, only: c_funloc, c_int

@@ -21,7 +21,7 @@ module scheme_exchange_m
   public :: SchemeSend, SchemeReceive, PREPARING, SIGNALLED
 
   !> Rank 0 is taken for dead if it says nothing for so long [s]: it reads files, and one that sends no early heartbeats tells
-  !> nothing meanwhile. One that did send some, or that is seen to be stopped, has as long as when it deals (link%patience).
+  !> nothing meanwhile. One that sends them, or that is seen to be stopped, has as long as when it deals (link%patience).
   real(dp), parameter :: PREPARING = 3600.0_dp
   real(dp), parameter :: SIGNALLED = 20.0_dp       !< the same after a signal to end, which most often rank 0 got too
 

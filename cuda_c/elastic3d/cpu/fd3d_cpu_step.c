@@ -174,8 +174,7 @@ static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]
 
 void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) { update(o, what, lo, hi, NULL); }
 
-/* The rim is what the inner box leaves of the subdomain: slab after slab. Velocities in margins come from neighbours.
- */
+/* The rim is what the inner box leaves of the subdomain: slab after slab. Velocities in margins are the neighbours'. */
 static void update_part(const fd3d *fd, int what, int part) {
     const cpu3_own *o = fd->h.own;
     int lo[3], hi[3], from[3] = {0, 0, 0}, to[3];

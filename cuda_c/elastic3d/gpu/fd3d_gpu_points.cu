@@ -127,9 +127,8 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
     const unsigned blocks = (unsigned)(to - from + INJECTORS - 1) / INJECTORS;
-    float *const fields = what == 0 ? o->grid.next_v[0] : o->fields + o->origin, *const grown = what == 1 && o->core.on
-                                                                                                    ? o->shaken.grown
-                                                                                                    : nullptr;
+    float *const fields = what == 0 ? o->grid.next_v[0] : o->fields + o->origin;
+    float *const grown = what == 1 && o->core.on ? o->shaken.grown : nullptr;
     return gpu_launch(&o->queue, o->queue.close, {blocks, INJECTORS, 0}, inject, *s, o->step_sources, fields, grown,
                       from, to, part);
 }
