@@ -40,6 +40,7 @@ program t674_fd3d_core
     if (variants(v) == 'tuned') call Fault('tuned')
     call Chunks(trim(variants(v)))
     if (variants(v) == 'tuned') call MidShot()
+    if (variants(v) == 'tuned') call Refused()
     call Long(trim(variants(v)), .false.)
     call Long(trim(variants(v)), .true.)
   end do
@@ -248,6 +249,38 @@ contains
     end if
     call handle_free(h)
   end subroutine MidShot
+
+  !> Receivers that are refused in the middle of a shot leave no trace: after reset and receivers as before, without new sources, a
+  !> shot has the same bits. They ask for a stress of a source in the core, which would then have a hole around it.
+  subroutine Refused()
+    type(case3d_t) :: c
+    type(result3d_t) :: whole, r
+    type(c_ptr) :: h
+    character(*), parameter :: what = 'tuned, sparse: after receivers that were refused in the middle of a shot'
+    integer, parameter :: at(3) = [61, 26, 31]
+    call Case3dNew(c, [131, 50, 60], 2, 2, .false., 40)
+    c%grid%sparse = .true.
+    c%sf = [3, 6]
+    c%sh = [1, 1]
+    c%si = at(1) + [0, 1]
+    c%sj = at(2) + [0, 0]
+    c%sk = at(3) + [0, 1]
+    c%sw = [1e7_sp, -2e7_sp]
+    call Case3dNative('tuned', c, c%nt, whole, error)
+    h = Case3dHandle('tuned', c, error)
+    call Case3dSteps(h, c, 20, error, last=20)
+    call ClaimFine(error, what)
+    call FailFromC(fd3d_receivers(h, 1, [0, 1], [3], at(1:1) - 1, at(2:2) - 1, at(3:3) - 1, [1.0_sp]), error)
+    call ClaimFails(error, 'reset comes first', what)
+    call FailFromC(handle_reset(h), error)
+    if (.not. allocated(error)) &
+      call FailFromC(fd3d_receivers(h, size(c%start) - 1, c%start - 1, c%rf, c%ri - 1, c%rj - 1, c%rk - 1, c%rw), error)
+    if (.not. allocated(error)) call Case3dSteps(h, c, 20, error)
+    if (.not. allocated(error)) call Case3dResult(h, c, r, error)
+    call ClaimFine(error, what//', reset, and receivers as before')
+    call Claim(index(r%device, 'core of') > 0 .and. Case3dDifferent(r, whole) == 0, what//': the same bits as of a new handle')
+    call handle_free(h)
+  end subroutine Refused
 
   !> Thousands of steps, most of them silent: what rounding leaves behind must not grow, in the water and the air neither.
   subroutine Long(variant, anelastic)

@@ -149,6 +149,9 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, fd3d *fd, const int rock[2]) {
     const int same = memcmp(&now, &o->core, sizeof now) == 0;
     if (same && o->shaken.known)
         return 0;
+    REQUIRE(!o->core.begun || same || (!o->core.on && !now.on),
+            "receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps stresses "
+            "only where they were when it began (reset comes first)");
     if (now.on && fd3d_gpu_put_shaken(o, fd, &now) != 0) {
         if (o->core.begun)
             return 1;
@@ -156,9 +159,6 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, fd3d *fd, const int rock[2]) {
     }
     if (same && now.on == o->core.on)
         return 0;
-    REQUIRE(!o->core.begun || (!o->core.on && !now.on),
-            "receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps stresses "
-            "only where they were when it began (reset comes first)");
     gpu_forget_graphs(&o->queue);
     o->core = now;
     if (now.on)
