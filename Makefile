@@ -82,9 +82,10 @@ FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wn
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
-# Whole solvers, which tests compare with.
+# Whole solvers, which tests compare with, and one that they run.
 FFLAGS_fddouble   = -O3
 FFLAGS_fd3ddouble = -O3
+FFLAGS_tube = -O3
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
 # Roots that set errno, and divisions that may trap, keep loops from vectors.
 CFLAGS_mixed_rows       = -ffp-contract=off -fno-math-errno -fno-trapping-math

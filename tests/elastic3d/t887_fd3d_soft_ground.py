@@ -45,7 +45,7 @@ Path("rate.txt").write_text("".join(f"{i * s / 80} {np.exp(-0.5 * (i / 80) ** 2)
 rate = parts(traces(SOFT, 5600, wavelet="file", wavelet_file="rate.txt", fpeak=None))
 claim(rate[7] < 0.02 * max(rate) and rate[7] < rate[1], f"of a moment rate in a file: {' '.join(f'{x:.1e}' for x in rate)} m/s, which must fade")
 back = {}
-early = traces(SOFT, 500, npml=12)                                                      # of which 1e-4 % come back, before anything has grown
+early = traces(SOFT, 500, npml=12, absorb="pml")                                        # of which 1e-4 % come back, before anything has grown
 for kind in ("damped", "sponge"):
     off = traces(SOFT, 500, npml=12, absorb=kind) - early
     back[kind] = 100 * float(np.sqrt((off ** 2).sum() / (early ** 2).sum()))
