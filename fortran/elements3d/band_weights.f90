@@ -7,12 +7,13 @@
 !> below 0.1 % of the value and 0.3 % of the gradient, in corners of elements too (t852). By reciprocity the same weights spread a
 !> force or a moment over points.
 !>
-!> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone. At a plane free
-!> side of a fluid, where chi is 0, waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical
-!> Acoustics, 7.4), whose covariance is that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the
-!> gradient across it open, and with the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water
-!> that the rock moves, the derivative of the field across it, at the side, is one more value that the prediction has: points on one
-!> side alone leave some per cent of the derivative open up to 0.05 of an element away (t899).
+!> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone, which is one
+!> that is the same where they meet, however it varies inside of them (t627). At a plane free side of a fluid, where chi is 0,
+!> waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical Acoustics, 7.4), whose covariance is
+!> that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the gradient across it open, and with
+!> the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water that the rock moves, the
+!> derivative of the field across it, at the side, is one more value that the prediction has: points on one side alone leave some
+!> per cent of the derivative open up to 0.05 of an element away (t899).
 module band_weights_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: TensorOf
@@ -115,7 +116,7 @@ contains
     end if
   end subroutine FreePlane
 
-  !> Element e and those of its medium that meet it at a node.
+  !> Element e and those that meet it at a node and go on with its medium.
   pure function Neighbours(elements, meetings, e) result(near)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -127,19 +128,32 @@ contains
       do m = meetings%start(elements%node(c, e)), meetings%start(elements%node(c, e) + 1) - 1
         other = meetings%list(m)
         if (any(near == other) .or. (e <= elements%solid .neqv. other <= elements%solid)) cycle
-        if (Alike(elements%rho(:, e), elements%rho(:, other)) .and. Alike(elements%lambda(:, e), elements%lambda(:, other)) .and. &
-            Alike(elements%mu(:, e), elements%mu(:, other)) .and. TensorOf(elements, e) == TensorOf(elements, other)) &
-          near = [near, other]
+        if (TensorOf(elements, e) == TensorOf(elements, other) .and. GoesOn(other)) near = [near, other]
       end do
     end do
 
   contains
 
-    pure logical function Alike(a, b)
+    !> Where elements meet their media are the same, though these may vary inside. An element has 1 or 125 numbers of each.
+    pure logical function GoesOn(other)
+      integer, intent(in) :: other
+      integer :: i, j, n
+      n = size(elements%rho, 1)
+      do i = 1, in_element
+        j = findloc(elements%at(:, other), elements%at(i, e), 1)
+        if (j == 0) cycle
+        GoesOn = Same(elements%rho(min(i, n), e), elements%rho(min(j, n), other)) .and. &
+                 Same(elements%lambda(min(i, n), e), elements%lambda(min(j, n), other)) .and. &
+                 Same(elements%mu(min(i, n), e), elements%mu(min(j, n), other))
+        if (.not. GoesOn) return
+      end do
+    end function GoesOn
+
+    pure logical function Same(a, b)
       use kinds_m, only: sp
-      real(sp), intent(in) :: a(:), b(:)
-      Alike = maxval(a) - minval(b) <= 1e-3_sp*maxval(a) .and. maxval(b) - minval(a) <= 1e-3_sp*maxval(a)
-    end function Alike
+      real(sp), intent(in) :: a, b
+      Same = abs(a - b) <= 1e-3_sp*max(a, b)
+    end function Same
 
   end function Neighbours
 

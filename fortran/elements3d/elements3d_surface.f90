@@ -1,9 +1,10 @@
-!> A free side of the mesh makes 0: records there, and sources that radiate nothing. Arguments stand in elements3d.f90.
+!> A free side of the mesh makes 0: records there, and sources that radiate nothing; places on contacts. Arguments stand in
+!> elements3d.f90.
 submodule(elements3d_m) elements3d_surface
-  use elements_m, only: face_contact, face_free
+  use elements_m, only: face_contact, face_free, face_inner, in_element
   use elements_tensors_m, only: TensorOf
   use free_surface_m, only: SourceVanishes, Vanishes
-  use hexahedron_m, only: HexJacobian, hex_side_axis, hex_side_end
+  use hexahedron_m, only: HexAt, HexJacobian, HexWeights, hex_side_axis, hex_side_end
   implicit none
 
   real(dp), parameter :: close = 1.0e-6_dp           !< of half an element, where the search moves places into it
@@ -37,6 +38,52 @@ contains
       on = on .or. self%elements%face(s, e) == face_contact .and. abs(xi(hex_side_axis(s)) - hex_side_end(s)) <= close
     end do
   end procedure OnContact
+
+  module procedure AtRock
+    real(dp), parameter :: near = 0.04_dp            ! of half an element
+    real(dp) :: beyond(3), there(3), away
+    integer :: other, s
+    at = .false.
+    if (e > self%elements%solid) return
+    do s = 1, 6
+      associate (along => hex_side_axis(s), end => hex_side_end(s))
+        if (self%elements%face(s, e) /= face_inner .or. abs(xi(along) - end) > near) cycle
+        beyond = xi
+        beyond(along) = end*(1 + near)
+      end associate
+      call FinderFind(self%finder, self%elements%corner, HexAt(self%elements%corner(:, :, e), beyond), other, there, away)
+      if (other > self%elements%solid .or. away > 0) cycle
+      at = at .or. OtherRock(self%elements, e, xi, other, there)
+    end do
+  end procedure AtRock
+
+  !> Rock at a place of element e and right beside it, in another, differs by more than media by point do over so short a way.
+  pure logical function OtherRock(elements, e, xi, other, there)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: e, other
+    real(dp), intent(in) :: xi(3), there(3)
+    OtherRock = TensorOf(elements, e) /= TensorOf(elements, other) .or. &
+                Differ(elements%rho(:, e), xi, elements%rho(:, other), there) .or. &
+                Differ(elements%lambda(:, e), xi, elements%lambda(:, other), there) .or. &
+                Differ(elements%mu(:, e), xi, elements%mu(:, other), there)
+  end function OtherRock
+
+  !> A medium a at xi and b at eta, (1 or 125) numbers of an element each.
+  pure logical function Differ(a, xi, b, eta)
+    use kinds_m, only: sp
+    real(sp), intent(in) :: a(:), b(:)
+    real(dp), intent(in) :: xi(3), eta(3)
+    real(dp) :: w(in_element, 2), x, y
+    x = a(1)
+    y = b(1)
+    if (size(a) > 1) then
+      call HexWeights(xi, w(:, 1))
+      call HexWeights(eta, w(:, 2))
+      x = dot_product(w(:, 1), real(a, dp))
+      y = dot_product(w(:, 2), real(b, dp))
+    end if
+    Differ = abs(x - y) > 0.02_dp*max(abs(x), abs(y))
+  end function Differ
 
   module procedure RadiatesNothing
     real(dp) :: vp, vs

@@ -30,6 +30,7 @@ contains
           words = words//' traction of sides'
         if (any(face == face_contact)) words = words//' moved by rock'
       end associate
+      if (size(self%elements%rho, 1) > 1) words = words//' media go on'
     end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z

@@ -248,6 +248,24 @@ for z in (0, -0.01):
 off = np.linalg.norm(sent[0] - sent[1], axis=-1) / np.linalg.norm(sent[1], axis=-1)
 claim((off > 0.3).all(), f"and so it is: pressure differs by {off.round(2)} of that which it sends out in the water")
 
+# --- contacts of rock -----------------------------------------------------------------------------------------------------------
+
+subprocess.run([TOOL, "box", "-o", "two.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0", "--elements", "7", "6", "6",
+                "--block", "above:top", "--block", "below:-300"], check=True, capture_output=True)
+TWO = dict(mesh="two.exo", materials="two.materials", components="exx,vz", source="moment", mxz=1e12)
+SLOPES, MOMENTS = "of stress, pressure, strain or rotation lie within 0.02 edges", "1 source(s) of moment or volume lie within 0.02 edges"
+beside = [(450, 350, 300 + side * z) for side in (-1, 1) for z in (within(0, 19) / 10, within(21, 400) / 10)]
+for factor, word in ((within(12, 30) / 10, warned), (1.001, silent)):
+    Path("two.materials").write_text(f"above 2600 1500 2100\nbelow {2600 * factor} {1500 * factor} 2100\n")
+    survey((within(130, 200), 200, 150), *beside)
+    word(f"two of four receivers at a contact of rock, {factor:g} times as fast", *(("2 receiver(s) " + SLOPES, "channel 1 of shot record 1")
+         if word is warned else (SLOPES,)), **TWO)
+    survey((within(130, 200), 200, 300 + within(-19, 19) / 10), beside[1])
+    word("a moment there", *((MOMENTS, "that of shot record 1") if word is warned else (MOMENTS,)), **TWO)
+Path("two.materials").write_text("above 2600 1500 2100\nbelow 4600 2500 2100\n")
+survey((within(130, 200), 200, 300), *beside)
+silent("velocity of a force there", "of a contact of rock", **TWO | dict(components="vx", source="force", mxz=0, fx=1e9))
+
 # --- a layer that damps too thin ---------------------------------------------------------------------------------------------
 
 THIN = "less than 0.75 wavelengths of the fastest P wave, of 742.8 m"
