@@ -9,7 +9,7 @@ module elastic3d_m
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearTold, Fd3dOnSource
+  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -314,8 +314,7 @@ contains
       call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
       if (n > 0 .and. self%told%near%n == 0) &
         self%told%near%first = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
-                       Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
-                       ' m away with cells of '//SchemeSpacing(scheme)//' m'
+                       Str(norm2(Fd3dNearAway(scheme, around, shot, r)), 4)//' m away with cells of '//SchemeSpacing(scheme)//' m'
       self%told%near%n = self%told%near%n + n
       if (scheme%own%source%kind /= source_fault) then
         do r = 1, size(shot%rx)
@@ -408,9 +407,9 @@ contains
       if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
         Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
         ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
-        'both, has a free surface there, other than that of a model all under water, or Q below 500 without '// &
-        'memory_variables=all, cells are over 3 times longer than thin, or a source in water does more than push to all '// &
-        'sides: what the grid lacks so close to a source, tens of per cent and more, '//farther// &
+        'both, has a free surface there, other than that of a model all under water, a periodic side between them, or Q below '// &
+        '500 without memory_variables=all, cells are over 3 times longer than thin, or a source in water does more than push '// &
+        'to all sides: what the grid lacks so close to a source, tens of per cent and more, '//farther// &
         'cannot be added exactly; use a smaller dx, or do not trust them')
       if (self%told%on_source%n > 0) call SchemeWarn(scheme, Str(self%told%on_source%n)//' receiver(s) stand on their source, '// &
         'the first of them '//self%told%on_source%first//': the field there is infinite, and the traces hold what the spacing '// &

@@ -15,7 +15,7 @@ module fd3d_nearfield_m
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
+  public :: Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
@@ -52,7 +52,10 @@ contains
     within = Fd3dNearTold(scheme%half_length)*(1 - 1e-6_dp)
     box = box_t(huge(1), 0)
     do r = 1, size(shot%rx)
-      if (Cells(window, shot, r) >= within) cycle
+      if (Cells(window, shot, r) >= within) then
+        if (scheme%periodic) call Tell(Away(Fd3dNearAway(scheme, window, shot, r)) < within)
+        cycle
+      end if
       one = Around(window, shot, r, wider)
       box = box_t(min(box%low, one%low), max(box%high, one%high))
     end do
@@ -67,11 +70,38 @@ contains
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
       if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
-      if (helped .and. (far .or. scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))) cycle
+      helped = helped .and. (far .or. scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))
+      call Tell(.not. helped)
+    end do
+
+  contains
+
+    subroutine Tell(needed)
+      logical, intent(in) :: needed
+      if (.not. needed) return
       n = n + 1
       if (first == 0) first = r
-    end do
+    end subroutine Tell
+
+    pure real(dp) function Away(way)
+      real(dp), intent(in) :: way(3)
+      Away = norm2(way/[window%dx, window%dy, window%dz])
+    end function Away
+
   end subroutine Fd3dNear
+
+  !> From the source to receiver r [m], across a periodic side where that is shorter.
+  pure function Fd3dNearAway(scheme, window, shot, r) result(way)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    real(dp) :: way(3), round(2)
+    way = [shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]
+    if (.not. scheme%periodic) return
+    round = [window%nx*window%dx, window%ny*window%dy]
+    way(:2) = way(:2) - round*anint(way(:2)/round)
+  end function Fd3dNearAway
 
   !> True of a receiver so close to its source that what it records is not of the earth: there it is infinite, or nearly so.
   pure logical function Fd3dOnSource(window, shot, r) result(on)

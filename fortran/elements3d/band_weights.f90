@@ -139,6 +139,7 @@ contains
       integer, intent(in) :: other
       integer :: i, j, n
       n = size(elements%rho, 1)
+      GoesOn = .true.
       do i = 1, in_element
         j = findloc(elements%at(:, other), elements%at(i, e), 1)
         if (j == 0) cycle
