@@ -39,8 +39,8 @@ contains
     doubt = ''
     if (wavelet%fpeak < 0.99_dp*band(1) .or. wavelet%fpeak > 1.01_dp*band(2)) &
       doubt = 'Q is constant from '//those//', but waves are strongest at '//Str(wavelet%fpeak, 4)// &
-              ' Hz, and attenuate less there than the model says, the farther from the band the less: give a band around it, or '// &
-              'leave q_f1 and q_f2 out'
+              ' Hz, and attenuate less there than the model says, the farther from the band the less: give a band around it, '// &
+              'or leave q_f1 and q_f2 out'
   end subroutine QualityBandCheck
 
 end module quality_band_m
