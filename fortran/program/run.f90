@@ -19,7 +19,8 @@ module run_m
   use nametable_m, only: name_length
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use protocol_m, only: Barrier, BroadcastInteger, link_t
+  use barrier_m, only: Barrier, BroadcastInteger
+  use protocol_m, only: link_t
   use record_m, only: RecordKeep
   use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesThreads
   use runnote_m, only: BegunNote

@@ -12,7 +12,7 @@ module spl_m
   use parameters_m, only: job_t
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
   use plan_m, only: Plan
-  use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
+  use barrier_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesLaunched, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use same_start_m, only: SameStart

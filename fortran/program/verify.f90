@@ -15,7 +15,7 @@ module verify_m
   use physics_m, only: physics_t, PhysicsTable, PhysicsVariants
   use survey_m, only: survey_t, SurveyRead, SurveyHeader
   use peers_m, only: peers_t
-  use protocol_m, only: Barrier, BroadcastInteger, LargestInteger
+  use barrier_m, only: Barrier, BroadcastInteger, LargestInteger
   use roles_m, only: role_t, RolesDisband, RolesSingle
   use run_m, only: AwaitMaster, RunSurvey
   use scheme_exchange_m, only: PREPARING
