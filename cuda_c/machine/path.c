@@ -1,7 +1,9 @@
 /* Questions about files that Fortran's inquire cannot answer: kind, permission, identity. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,6 +42,23 @@ static const char *split(const char *path, char folder[PATH_MAX]) {
     return slash == NULL ? path : slash + 1;
 }
 
+/* Makes a file in the folder of `path` and removes it. 0, or the reason why not: access() says of /proc and of some
+ * network file systems that anything may be written. A file without a name, where these are known, leaves nothing to be
+ * seen. */
+static int not_writable(const char *folder, const char *path) {
+    char beside[PATH_MAX];
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+        fd = mkostemp(beside, O_CLOEXEC);
+        if (fd < 0)
+            return errno;
+        unlink(beside);
+    }
+    close(fd);
+    return 0;
+}
+
 int path_output(const char *path) {
     char folder[PATH_MAX];
     struct stat s;
@@ -63,6 +82,8 @@ int path_output(const char *path) {
     }
     REQUIRE(access(folder, W_OK | X_OK) == 0, "nothing may be written into the directory %.300s (%s)", folder,
             strerror(errno));
+    const int reason = not_writable(folder, path);
+    REQUIRE(!reason, "no file can be made in the directory %.300s (%s)", folder, strerror(reason));
     return 0;
 }
 

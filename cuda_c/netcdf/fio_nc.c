@@ -50,7 +50,9 @@ static size_t io_bytes = 1 << 14; /* that the library reads and writes at once *
     } while (0)
 
 static int nc_fail(const struct fio *f, int rc, const char *doing, const char *what) {
-    return err_set("cannot %s %s of '%s': %s", doing, what, f->path, nc_strerror(rc));
+    const char *cure =
+        rc == EFBIG ? " for ulimit -f, or for its file system: raise the limit, or choose another disk" : "";
+    return err_set("cannot %s %s of '%s': %s%s", doing, what, f->path, nc_strerror(rc), cure);
 }
 
 static int type_of(const char *word) {

@@ -32,16 +32,15 @@ contains
     character(:), allocatable, intent(out) :: doubt
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: those
-    real(dp) :: strongest
     those = Str(band(1), 4)//' to '//Str(band(2), 4)//' Hz'
     if (.not. (band(2) >= span(1)*band(1) .and. band(2) <= span(2)*band(1))) &
       call Fail(error, 'Q would be constant from '//those//': the band must span a factor of '//Str(span(1))//' to '// &
                 Str(span(2))//'; change q_f1 or q_f2 (0: a fiftieth of q_f2, and fmax)')
     doubt = ''
-    strongest = max(wavelet%fpeak, 0.1_dp*wavelet%fmax)     ! spectra may be largest at 0 Hz
-    if (strongest < 0.99_dp*band(1) .or. strongest > 1.01_dp*band(2)) &
-      doubt = 'Q is constant from '//those//', but waves are strongest at '//Str(strongest, 4)//' Hz, and attenuate less there '// &
-              'than the model says, the farther from the band the less: give a band around it, or leave q_f1 and q_f2 out'
+    if (wavelet%fpeak < 0.99_dp*band(1) .or. wavelet%fpeak > 1.01_dp*band(2)) &
+      doubt = 'Q is constant from '//those//', but waves are strongest at '//Str(wavelet%fpeak, 4)// &
+              ' Hz, and attenuate less there than the model says, the farther from the band the less: give a band around it, '// &
+              'or leave q_f1 and q_f2 out'
   end subroutine QualityBandCheck
 
 end module quality_band_m

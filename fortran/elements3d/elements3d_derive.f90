@@ -84,7 +84,7 @@ contains
     type(elements_scheme_t), intent(inout) :: scheme
     real(dp), parameter :: sound = 1500                 !< in water [m/s]
     character(:), allocatable :: doubt
-    real(dp) :: strongest, deepest
+    real(dp) :: deepest
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
     if (self%lossy_fluids /= '') call SchemeWarn(scheme, 'fluids do not attenuate: Q of block '//self%lossy_fluids//' in '// &
@@ -106,11 +106,11 @@ contains
     doubt = NoShearDoubt(job, self%vmax)
     if (doubt /= '') call SchemeWarn(scheme, doubt)
     if (.not. allocated(self%elements%ocean)) return
-    strongest = max(scheme%fpeak, 0.1_dp*scheme%fmax)   ! spectra may be largest at 0 Hz
     deepest = maxval(self%elements%ocean)/job%ocean_rho
-    if (deepest > 0.1_dp*sound/strongest) call SchemeWarn(scheme, 'the water of ocean_load is up to '//Str(deepest, 4)// &
-      ' m deep, more than a tenth of the wavelength of its sound at '//Str(strongest, 4)//' Hz, where the source is strongest, '// &
-      Str(sound/strongest, 4)//' m: its load is off by 15 % and more, and no waves travel in it; mesh the water in its place')
+    if (deepest > 0.1_dp*sound/scheme%fpeak) call SchemeWarn(scheme, 'the water of ocean_load is up to '//Str(deepest, 4)// &
+      ' m deep, more than a tenth of the wavelength of its sound at '//Str(scheme%fpeak, 4)// &
+      ' Hz, where the source is strongest, '//Str(sound/scheme%fpeak, 4)//' m: its load is off by 15 % and more, and no waves '// &
+      'travel in it; mesh the water in its place')
   end subroutine WarnOfMedia
 
   !> Fails on a band of Q that is none, and where all of the modulus of a point, or more, would relax. Warns of bands that do not

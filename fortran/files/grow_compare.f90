@@ -198,7 +198,10 @@ contains
     character(*), intent(in) :: title, unit
     real(dp), intent(in) :: was, is
     character(:), allocatable, intent(inout) :: what
-    if (what /= '' .or. abs(was - is) <= same .or. (ieee_is_nan(was) .and. ieee_is_nan(is))) return
+    if (what /= '' .or. (ieee_is_nan(was) .and. ieee_is_nan(is))) return
+    if (.not. (ieee_is_nan(was) .or. ieee_is_nan(is))) then     ! debug builds trap comparisons of NaN
+      if (abs(was - is) <= same) return
+    end if
     what = title//' '//Str(was, 11)//unit//', which is '//Str(is, 11)//unit
   end subroutine Differ
 

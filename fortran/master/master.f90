@@ -18,8 +18,9 @@ module master_m
   use master_stop_m, only: MasterCheckSignals, MasterEndGrace
   use output_pause_m, only: PauseKept
   use survey_m, only: survey_t, SurveyCells
+  use barrier_m, only: Rest
   use protocol_m, only: link_t, LinkBusy, LinkReceive, LinkReply, message_t, MSG_GATHER, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, &
-                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Rest
+                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS
   use quarantine_m, only: QuarantineNew
   use roles_m, only: role_t
   use shot_m, only: shot_t

@@ -8,7 +8,8 @@ module master_finish_m
   use log_m, only: LogError, LogInfo, LogKeep
   use master_type_m, only: master_t
   use peers_m, only: PeersDead, PeersLook
-  use protocol_m, only: LinkReply, link_t, LinkFlush, LinkForget, message_t, MSG_END, LinkReceive, Rest
+  use barrier_m, only: Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, LinkForget, message_t, MSG_END, LinkReceive
   use runnote_m, only: cause_workers, EndedNote
   use store_m, only: StoreVerified
   use text_m, only: Str

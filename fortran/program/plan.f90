@@ -4,6 +4,7 @@ module plan_m
   use checkpoint_rule_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
+  use files_m, only: FileExists, FileSpace
   use shots_per_gpu_m, only: ShotsAtOnce
   use grow_m, only: GrowForetell
   use group_size_m, only: GroupAdvise, GroupFewest, GroupNeed, GroupSized
@@ -236,10 +237,23 @@ contains
     call SurveyHeader(survey, settings, header)
     call DiskNeed(survey, header, disk, error)
     if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%physics%pictures))
-    if (survey%job%overwrite .or. allocated(error)) return
-    call GrowForetell(survey%job%output, header, survey%keymap, text, error)
+    text = ''
+    if (.not. (survey%job%overwrite .or. allocated(error))) &
+      call GrowForetell(survey%job%output, header, survey%keymap, text, error)
     if (text /= '') call Row('output', text)
+    if (.not. (FileExists(survey%job%output) .or. allocated(error))) call WarnOfSpace(survey%job%output, disk)
   end subroutine PrintDisk
+
+  !> Tells where a new output finds no room on the disk of this machine: a run there is refused.
+  subroutine WarnOfSpace(output, disk)
+    character(*), intent(in) :: output
+    type(disk_t), intent(in) :: disk
+    real(dp) :: free
+    free = FileSpace(output(:index(output, '/', back=.true.))//'.')
+    if (free >= 0 .and. free < disk%gathers + disk%beside) &
+      call Row('warning', MemoryBytes(free)//' of disk are free here where '//output// &
+               ' is to be: make room, or choose another disk')
+  end subroutine WarnOfSpace
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.
   subroutine PrintStates(survey, span, cost)

@@ -19,7 +19,8 @@ module run_m
   use nametable_m, only: name_length
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use protocol_m, only: Barrier, BroadcastInteger, link_t
+  use barrier_m, only: Barrier, BroadcastInteger
+  use protocol_m, only: link_t
   use record_m, only: RecordKeep
   use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesThreads
   use runnote_m, only: BegunNote
@@ -37,7 +38,7 @@ module run_m
   use worker_m, only: WorkerRun
   implicit none
   private
-  public :: Run, RunSurvey
+  public :: Run, RunSurvey, AwaitMaster
 
 contains
 
@@ -150,23 +151,10 @@ contains
     character(:), allocatable, intent(inout) :: why
     logical, intent(out) :: broken
     type(error_t), allocatable, intent(inout) :: error
-    type(early_beats_t) :: beats
-    character(:), allocatable :: missing
-    logical :: all_here
     integer :: group
     group = 0
     if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
-    if (role%master) call EarlyBeatsEnd()
-    call EarlyBeatsNew(beats, role%world, role%early_beats, PATIENCE*job%lease, role%peers)
-    ! rank 0 may have read for long
-    if (role%master) then
-      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, why=missing)
-    else
-      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, PATIENCE*job%lease, beats, missing)
-    end if
-    broken = .not. all_here
-    if (broken) role%master_silent = EarlyBeatsStopped(beats)
-    if (broken) call LogError(missing//' before the first shot; this rank ends; run the same command again to continue')
+    call AwaitMaster(role, PATIENCE*job%lease, broken)
     if (broken) return
     call RolesMeet()
     call BroadcastInteger(role%world, group)
@@ -177,6 +165,28 @@ contains
     end if
     call RolesMet()
   end subroutine FindGroups
+
+  !> All ranks wait for rank 0, which has begun to send early heartbeats and ends that here, at most so many `seconds` for one.
+  !> `broken`: a rank died meanwhile, or rank 0 stands still. Collective over all ranks.
+  subroutine AwaitMaster(role, seconds, broken)
+    type(role_t), intent(inout) :: role
+    real(dp), intent(in) :: seconds
+    logical, intent(out) :: broken
+    type(early_beats_t) :: beats
+    character(:), allocatable :: missing
+    logical :: all_here
+    if (role%master) then
+      call EarlyBeatsEnd()
+      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, seconds, why=missing)
+    else
+      call EarlyBeatsNew(beats, role%world, role%early_beats, seconds, role%peers)
+      call Barrier(role%world, PREPARING, role%peers, all_here, SIGNALLED, seconds, beats, missing)
+    end if
+    broken = .not. all_here
+    if (.not. broken) return
+    if (.not. role%master) role%master_silent = EarlyBeatsStopped(beats)
+    call LogError(missing//' before the first shot; this rank ends; run the same command again to continue')
+  end subroutine AwaitMaster
 
   pure function Groups(ranks) result(words)
     integer, intent(in) :: ranks

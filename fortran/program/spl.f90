@@ -12,7 +12,7 @@ module spl_m
   use parameters_m, only: job_t
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable
   use plan_m, only: Plan
-  use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
+  use barrier_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesLaunched, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use same_start_m, only: SameStart
@@ -82,7 +82,7 @@ contains
       end if
       call RolesMet()
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
-      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
+      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, job%lease, exit_status, broken)
       if (action == DO_VERIFY .and. broken) exit_status = max(exit_status, 2)
     else
       call RolesMet()
@@ -186,13 +186,16 @@ contains
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
   !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead, stopped or silent. The one that
   !> lets others live would wait, too, and nothing stops it: so rank 0 kills who is left on its machine. Where it is dead or
-  !> stopped itself the others there kill who is stopped, and does not even hear of that.
+  !> stopped itself the others there kill who is stopped, and does not even hear of that. Where it is on another machine, silent
+  !> before its first shot, the launcher ends, and kills who is left, where all others have called MPI_Abort.
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: exit_status
     integer, allocatable :: killed(:)
     integer :: i
-    if (.not. LetsOthersLive()) then
+    if (LetsOthersLive() .and. role%master_silent) then
+      call MPI_Abort(role%world, exit_status)
+    else if (.not. LetsOthersLive()) then
       if (role%master) call MPI_Abort(role%world, exit_status)
       call PeersLook(role%peers, host_seconds())
       if (.not. (role%peers%stopped .or. role%master_silent)) call PeersAwait(role%peers, 0, COMING)

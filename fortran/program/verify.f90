@@ -4,18 +4,20 @@
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
   use scheduler_m, only: FOREVER
+  use early_beats_m, only: EarlyBeatsBegin, EarlyBeatsCan, EarlyBeatsEnd
   use error_m, only: error_t, FailFromC
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
   use kinds_m, only: dp
+  use lease_m, only: PATIENCE
   use log_m, only: LogError, LogPrint
   use parameters_m, only: job_t
   use physics_m, only: physics_t, PhysicsTable, PhysicsVariants
   use survey_m, only: survey_t, SurveyRead, SurveyHeader
   use peers_m, only: peers_t
-  use protocol_m, only: Barrier, BroadcastInteger, LargestInteger
+  use barrier_m, only: Barrier, BroadcastInteger, LargestInteger
   use roles_m, only: role_t, RolesDisband, RolesSingle
-  use run_m, only: RunSurvey
+  use run_m, only: AwaitMaster, RunSurvey
   use scheme_exchange_m, only: PREPARING
   use worker_type_m, only: worker_options_t
   use scratch_c, only: scratch_make, scratch_remove
@@ -37,6 +39,7 @@ module verify_m
   !> The checks of this run.
   type :: score_t
     character(:), allocatable :: folder
+    real(dp) :: lease = 0                      !< of a worker [s]
     integer :: group = 1                       !< ranks of a worker
     integer :: shots = 0                       !< of a survey
     integer :: failed = 0
@@ -44,10 +47,12 @@ module verify_m
 
 contains
 
-  !> Exit status 0 if every check passed, 2 if not; the caller's where ranks were lost. Collective over all ranks.
-  subroutine Verify(role, physics, exit_status, broken)
+  !> Exit status 0 if every check passed, 2 if not; the caller's where ranks were lost. `lease`: of a worker [s]. Rank 0 sends early
+  !> heartbeats while it writes and reads what a survey needs. Collective over all ranks.
+  subroutine Verify(role, physics, lease, exit_status, broken)
     type(role_t), intent(inout) :: role
     class(physics_t), target, intent(inout) :: physics
+    real(dp), intent(in) :: lease
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken            !< ranks were lost
     type(score_t) :: score
@@ -55,15 +60,19 @@ contains
     character(32), allocatable :: variants(:)
     character(kind=c_char, len=1024) :: buffer
     integer :: i
-    broken = .false.
+    role%early_beats = EarlyBeatsCan()
+    score%lease = lease
     score%group = role%groups%ranks
     if (role%master) then
+      call EarlyBeatsBegin(role%world, lease)
       call FailFromC(scratch_make(buffer, len(buffer)), error)
       score%folder = FString(buffer)
       if (.not. allocated(error)) call physics%trial_files(score%folder, score%shots)
       if (allocated(error)) call LogError(error%message)
       if (allocated(error)) exit_status = 1
     end if
+    call AwaitMaster(role, PATIENCE*lease, broken)
+    if (broken) return
     call BroadcastInteger(role%world, exit_status)
     if (exit_status /= 0) return
     variants = Usable(role, physics)
@@ -105,6 +114,7 @@ contains
     score%group = 1
     call Model(single, physics, score, 'single', 'layers', 1, broken)
     score%group = group
+    role%master_silent = single%master_silent
     if (broken) return
     call RolesDisband(single)
     if (role%master) call Compare(score, 'a group of '//Str(group)//' ranks against one rank', 'single', 'workers1', &
@@ -160,13 +170,15 @@ contains
     status = 0
     broken = .false.
     if (role%master) then
+      call EarlyBeatsBegin(role%world, score%lease)
       call BuiltIn(physics, score, output, what, job, error)
       if (.not. allocated(error)) call SurveyRead(physics, job, survey, error)
       if (.not. allocated(error)) call SurveyHeader(survey, '', header)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, .true., .false., error)
       if (allocated(error)) status = 1
+      call EarlyBeatsEnd()
     end if
-    call RunSurvey(role, physics, 0, worker_options_t(), survey, store, nworkers, FOREVER, .true., status, &
+    call RunSurvey(role, physics, 0, worker_options_t(lease=score%lease), survey, store, nworkers, FOREVER, .true., status, &
                    broken)
     if (.not. broken) call AllEnd(role, broken)
     if (.not. role%master) return

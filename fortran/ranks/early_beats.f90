@@ -14,12 +14,13 @@ module early_beats_m
   private
   public :: early_beats_t, EarlyBeatsCan, EarlyBeatsBegin, EarlyBeatsEnd, EarlyBeatsNew, EarlyBeatsStopped
 
-  integer, parameter :: TAG_EARLY_BEAT = 3    !< those of protocol.f90 are others
+  integer, parameter :: TAG_EARLY_BEAT = 2    !< more than that: each time has a tag of its own. Those of protocol.f90 are less
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
   real(dp), parameter :: BEATS = 4            !< of them in a lease, at least
 
   !> Heartbeats of rank 0, as another rank hears them.
   type :: early_beats_t
+    integer :: tag = TAG_EARLY_BEAT
     type(MPI_Comm) :: world = MPI_COMM_NULL
     type(lease_t) :: lease
     logical :: seen = .false.                 !< the system tells whether rank 0 lives
@@ -30,6 +31,9 @@ module early_beats_m
   type(MPI_Comm) :: ranks = MPI_COMM_NULL
   type(MPI_Request), allocatable :: request(:)     !< of the latest heartbeat to each other rank
   integer :: one = 1, last = 0                !< what heartbeats hold, and the last one
+  integer :: tag = TAG_EARLY_BEAT             !< of the time that rank 0 is busy now
+
+  integer :: waits = 0                        !< of another rank: how many times it has waited
 
 contains
 
@@ -47,6 +51,7 @@ contains
     integer :: n
     call MPI_Comm_size(world, n)
     if (n == 1) return
+    tag = tag + 1
     if (.not. EarlyBeatsCan()) return
     ranks = world
     if (.not. allocated(request)) allocate (request(n - 1))
@@ -63,7 +68,7 @@ contains
     integer :: r
     do r = 1, size(request)
       if (request(r) /= MPI_REQUEST_NULL) call MPI_Request_free(request(r))
-      call MPI_Isend(last, 1, MPI_INTEGER, r, TAG_EARLY_BEAT, ranks, request(r))
+      call MPI_Isend(last, 1, MPI_INTEGER, r, tag, ranks, request(r))
       call MPI_Request_free(request(r))
     end do
   end subroutine SendLast
@@ -74,19 +79,21 @@ contains
     integer :: r
     do r = 1, size(request)
       call MPI_Test(request(r), gone, MPI_STATUS_IGNORE)
-      if (gone) call MPI_Isend(one, 1, MPI_INTEGER, r, TAG_EARLY_BEAT, ranks, request(r))
+      if (gone) call MPI_Isend(one, 1, MPI_INTEGER, r, tag, ranks, request(r))
     end do
     EarlyBeat = 0
   end function EarlyBeat
 
-  !> A rank of `world` that waits for rank 0, at most so many `seconds` for a heartbeat if they are to come. Where rank 0 is one of
-  !> these `peers`, on the same machine, the system tells more.
+  !> A rank of `world` that waits for rank 0, at most so many `seconds` for a heartbeat if they are to come: once each time that it
+  !> begins with them. Where rank 0 is one of these `peers`, on the same machine, the system tells more.
   subroutine EarlyBeatsNew(beats, world, to_come, seconds, peers)
     type(early_beats_t), intent(out) :: beats
     type(MPI_Comm), intent(in) :: world
     logical, intent(in) :: to_come
     real(dp), intent(in) :: seconds
     type(peers_t), intent(in) :: peers
+    waits = waits + 1
+    beats%tag = TAG_EARLY_BEAT + waits
     beats%beating = to_come
     beats%world = world
     if (allocated(peers%rank)) beats%seen = any(peers%rank == 0)
@@ -100,9 +107,9 @@ contains
     integer :: got
     call LeaseTick(beats%lease, host_seconds())
     do
-      call MPI_Iprobe(0, TAG_EARLY_BEAT, beats%world, there, MPI_STATUS_IGNORE)
+      call MPI_Iprobe(0, beats%tag, beats%world, there, MPI_STATUS_IGNORE)
       if (.not. there) exit
-      call MPI_Recv(got, 1, MPI_INTEGER, 0, TAG_EARLY_BEAT, beats%world, MPI_STATUS_IGNORE)
+      call MPI_Recv(got, 1, MPI_INTEGER, 0, beats%tag, beats%world, MPI_STATUS_IGNORE)
       beats%beating = got /= last
       call LeaseHeard(beats%lease, 1)
     end do

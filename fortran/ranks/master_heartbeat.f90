@@ -8,7 +8,8 @@ module master_heartbeat_m
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick, PATIENCE
   use log_m, only: LogError
   use peers_m, only: peers_t, PeersDead, PeersKeep, PeersLook
-  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, LinkReceive, Rest, LinkSend
+  use barrier_m, only: Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, LinkReceive, LinkSend
   use roles_m, only: role_t
   use text_m, only: Str
   implicit none

@@ -2,7 +2,7 @@
 !> hold for all.
 module same_start_m
   use error_m, only: error_t, Fail
-  use protocol_m, only: BroadcastText, LargestInteger
+  use barrier_m, only: BroadcastText, LargestInteger
   use roles_m, only: role_t
   use text_m, only: Str
   implicit none

@@ -9,8 +9,8 @@ module scheme_exchange_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use physics_m, only: physics_t
-  use protocol_m, only: AfterSignal, FellSilent, LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, &
-                        Rest, StoodStill
+  use barrier_m, only: AfterSignal, FellSilent, Rest, StoodStill
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use scheme_message_m, only: SchemeFrom, SchemeMessage

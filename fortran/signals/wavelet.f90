@@ -20,10 +20,11 @@ module wavelet_m
     real(dp) :: t0 = 0, dt = 0             !< [s]; t = 0 is the source's time zero
     real(dp) :: t_zero = 0                 !< time at which the wavelet's own time zero lies [s]
     real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
-    real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz], or that of its slope, see FindBand
+    real(dp) :: ftop = 0                   !< where the amplitude spectrum is largest [Hz]
+    real(dp) :: fpeak = 0                  !< the same, but for low ones, where what it sends is strongest: FindBand [Hz]
     real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
-    character(16) :: numbers = ''          !< fingerprint of the numbers of a file, each bit of them; '' of a formula
+    character(16) :: numbers = ''          !< fingerprint of the numbers of a file, each bit of them; of a formula most often ''
     character(:), allocatable :: doubt     !< what should be known of a file, a line each; '' if nothing
   end type wavelet_t
 
@@ -33,6 +34,7 @@ module wavelet_m
   real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: a file whose ends make larger pulses is refused,
   real(dp), parameter :: pulse_warned = 0.01_dp    !< and one whose ends make pulses above this gets a warning
   real(dp), parameter :: passes = 0.8_dp           !< of the Nyquist frequency of a file: what is above is taken out (resample.f90)
+  real(dp), parameter :: peak_least = 0.1_dp       !< of fmax: where fpeak is at least
   real(dp), parameter :: above_warned = 0.01_dp    !< of the peak of the spectrum: more there is told,
   real(dp), parameter :: above_most = 2            !< and refused from this on
 
@@ -83,6 +85,7 @@ contains
     if (job%wavelet == 'file') call CheckNyquist(job, ends, wavelet, error)
     if (allocated(error)) return
     if (job%wavelet == 'gauss') wavelet%fpeak = 0.3_dp*wavelet%fmax
+    if (job%wavelet == 'gauss') wavelet%numbers = ''
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
     if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
@@ -328,9 +331,9 @@ contains
     wavelet%q = wavelet%q(first:last)
   end subroutine TrimEnds
 
-  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate. A moment rate's has
-  !> its peak at 0, which would leave nothing to absorbing layers and sponges: fpeak is that of the velocities that it sends, which
-  !> go with its slope.
+  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate. fpeak is its
+  !> peak. A moment rate's has its peak at 0, which would leave nothing to absorbing layers and sponges: fpeak is that of the
+  !> velocities that it sends, which go with its slope. A peak below a tenth of fmax would leave them next to nothing, too.
   subroutine FindBand(wavelet)
     type(wavelet_t), intent(inout) :: wavelet
     real(dp), allocatable :: f(:), a(:)
@@ -345,12 +348,13 @@ contains
     end do
     a = abs(WaveletSpectrum(wavelet, f))
     a = a/maxval(a)
-    wavelet%fpeak = Highest(a)
+    wavelet%ftop = Highest(a)
+    wavelet%fpeak = wavelet%ftop
     wavelet%fmax = LastAbove(0.01_dp)
     wavelet%fband = LastAbove(band_level)
-    if (.not. a(0) > 0.5_dp) return
-    wavelet%fpeak = max(Highest(f*a), 0.1_dp*wavelet%fmax)
-    if (wavelet%numbers == '') return
+    if (.not. (a(0) > 0.5_dp .or. wavelet%fpeak < peak_least*wavelet%fmax)) return
+    if (a(0) > 0.5_dp) wavelet%fpeak = Highest(f*a)
+    wavelet%fpeak = max(wavelet%fpeak, peak_least*wavelet%fmax)
     call HashAdd(other, iachar([(wavelet%numbers(i:i), i=1, len(wavelet%numbers))]))   ! layers were made for 0 Hz until 2026-11-29
     wavelet%numbers = HashText(other)
 
@@ -391,10 +395,10 @@ contains
     end do
   end function WaveletValue
 
-  !> The largest amplitude of the spectrum [m2], wherever it is.
+  !> The largest amplitude of the spectrum [m2].
   pure real(dp) function WaveletPeak(wavelet)
     type(wavelet_t), intent(in) :: wavelet
-    WaveletPeak = maxval(abs(WaveletSpectrum(wavelet, [0.0_dp, wavelet%fpeak])))
+    WaveletPeak = abs(WaveletSpectrum(wavelet, wavelet%ftop))
   end function WaveletPeak
 
   !> Spectrum ∫ Q(t) exp(-i 2π f t) dt [m2] at f [Hz], by direct summation.

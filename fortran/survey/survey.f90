@@ -63,6 +63,8 @@ contains
     call physics%new_scheme(survey%scheme)
     call KeymapShot(survey%keymap, 1, first)
     call physics%derive(job, survey%wavelet, first, survey%scheme, error)
+    if (.not. allocated(error)) call ChooseSnapshots(survey, error)
+    if (.not. allocated(error)) call CheckSnapshots(survey, error)
     if (.not. allocated(error) .and. physics%step_in_doubt(job, survey%scheme)) then
       if (AllHaveWindows(survey)) call physics%search_step(job, survey%wavelet, first, survey%scheme, error)
     end if
@@ -73,8 +75,7 @@ contains
     if (idle /= '') call SchemeWarn(survey%scheme, idle)
     call CheckSize(survey, error)                      ! at once: shots with so many receivers take long to look at
     if (.not. allocated(error)) call CheckShots(survey, error)
-    if (.not. allocated(error)) call ChooseSnapshots(survey, error)
-    if (.not. allocated(error)) call CheckSnapshots(survey, error)
+    if (.not. allocated(error)) call CheckInterval(survey, error)
   end subroutine SurveyRead
 
   !> No file that a run writes may be one that the key-map names; those of parameters are looked at in job.f90.
@@ -272,28 +273,39 @@ contains
     end do
   end subroutine ChooseSnapshots
 
-  !> Fails where the snapshots of a shot are too large, or the file of somebody else has their name.
+  !> Fails where the snapshots of a shot are too large, or the file of somebody else has their name. What is wrong with the geometry
+  !> of a shot is for CheckShots to tell.
   subroutine CheckSnapshots(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: fault
     type(shot_t) :: shot
     type(window_t) :: window
     integer :: i
+    do i = 1, size(survey%snapshot_records)
+      call FioSnapshotsPlace(survey%job%output, survey%snapshot_records(i), error)
+      if (allocated(error)) return
+      call KeymapShot(survey%keymap, findloc(survey%keymap%record, survey%snapshot_records(i), 1), shot)
+      call SurveyWindow(survey, shot, .false., window, fault)
+      if (allocated(fault)) then
+        deallocate (fault)
+        cycle
+      end if
+      call survey%physics%check_pictures(survey%scheme, shot, window, error)
+      if (allocated(error)) return
+    end do
+  end subroutine CheckSnapshots
+
+  !> Fails where snapshots are closer to each other than time steps.
+  subroutine CheckInterval(survey, error)
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
     associate (s => survey%scheme)
       if (size(survey%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) &
         call Fail(error, 'snapshot = '//Str(s%snapshot)// &
         ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
-      if (allocated(error)) return
-      do i = 1, size(survey%snapshot_records)
-        call FioSnapshotsPlace(survey%job%output, survey%snapshot_records(i), error)
-        if (allocated(error)) return
-        call KeymapShot(survey%keymap, findloc(survey%keymap%record, survey%snapshot_records(i), 1), shot)
-        call SurveyWindow(survey, shot, .false., window, error)
-        if (.not. allocated(error)) call survey%physics%check_pictures(s, shot, window, error)
-        if (allocated(error)) return
-      end do
     end associate
-  end subroutine CheckSnapshots
+  end subroutine CheckInterval
 
   !> Bytes of the snapshots, or of films and maps, of a shot; 0 if none are wanted of it.
   real(dp) function SurveyFilmBytes(survey, record) result(bytes)

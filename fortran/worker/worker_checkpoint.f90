@@ -6,7 +6,7 @@ module worker_checkpoint_m
   use error_m, only: error_t
   use group_m, only: GroupAgree
   use kinds_m, only: dp
-  use protocol_m, only: Rest
+  use barrier_m, only: Rest
   use worker_type_m, only: worker_t, BEAT, WorkerBeat, WorkerFind, WorkerNote
   implicit none
   private

@@ -7,9 +7,9 @@ module worker_receive_m
   use lent_memory_m, only: LenderAnswered, TrayFind
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
-  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, LinkBusy, &
-                        message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
-                        MSG_WRITTEN, LinkReceive, Rest
+  use barrier_m, only: barrier_t, BarrierBegin, BarrierOver, Rest
+  use protocol_m, only: LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MEMORY, MSG_MODEL, MSG_NONE, MSG_REFUSED, &
+                        MSG_SHOT, MSG_STOP, MSG_WRITTEN, LinkReceive
   use active_shot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use text_m, only: Str
   use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers

@@ -12,7 +12,8 @@ module group3d_m
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp, sp
   use parameter_table_m, only: SplitList
-  use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
+  use barrier_m, only: Barrier, Rest
+  use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use partners_m, only: halo_ipc, halo_words
   use scheme3d_m, only: scheme3d_t, wide_auto, wide_no, wide_words, wide_yes

@@ -10,7 +10,8 @@ module semgroup_m
   use group_m, only: group_t, GroupAgree, GroupFree, GroupNew, GroupShotBegins
   use kinds_m, only: dp, sp
   use partners_m, only: halo_words
-  use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
+  use barrier_m, only: Barrier, Rest
+  use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use sem3d_m, only: sem3d_t
   use semjob_m, only: SemJob, SemShare

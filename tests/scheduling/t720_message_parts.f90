@@ -7,7 +7,8 @@ program t720_message_parts
   use group_m, only: group_t, GroupFree, GroupNew, GroupShare, GroupShotBegins
   use kinds_m, only: dp, i8, sp
   use message_parts_m, only: part_most, PartBegin, PartLength, Parts
-  use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
+  use barrier_m, only: Barrier, Rest
+  use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use text_m, only: Str
   implicit none

@@ -5,7 +5,7 @@ program t105_wavelets
   use kinds_m, only: dp
   use parameters_m, only: job_t
   use text_m, only: Str
-  use wavelet_m, only: wavelet_t, WaveletMake, WaveletSpectrum, WaveletValue
+  use wavelet_m, only: wavelet_t, WaveletMake, WaveletPeak, WaveletSpectrum, WaveletValue
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)
   type(error_t), allocatable :: error
@@ -16,6 +16,7 @@ program t105_wavelets
   call RoundedOrmsby()
   call Files()
   call MomentRates()
+  call LowPeaks()
   call BadFiles()
   call BadRequests()
   call Done()
@@ -197,6 +198,39 @@ contains
     call ClaimFine(error, 'a triangle of 2 s')
     call Claim(abs(w%fpeak - 0.371_dp) < 0.02_dp, 'that of its slope is at '//Str(w%fpeak, 4)//' Hz, within 0.02 of 0.371')
   end subroutine MomentRates
+
+  !> A spectrum that has its peak far below its band, and less than half of it at 0: layers have a tenth of the band to go by. The
+  !> Gaussian of before less 0.7 of one 40 times as long, which leaves 0.3 at 0 Hz and the peak at 0.06 Hz.
+  subroutine LowPeaks()
+    real(dp), parameter :: short = 0.2_dp, long = 8, dt = 0.02_dp
+    type(wavelet_t) :: w
+    type(job_t) :: job
+    real(dp) :: t, low
+    integer :: unit, i
+    job = NewJob('file')
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    do i = -2400, 2400
+      t = i*dt
+      write (unit, '(f9.3, es17.8)') t, exp(-0.5_dp*(t/short)**2) - 0.7_dp*short/long*exp(-0.5_dp*(t/long)**2)
+    end do
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'a Gaussian without the lowest of its frequencies')
+    low = 0.1_dp*sqrt(2*log(100.0_dp))/(2*pi*short)      ! at 1 % of the peak: exp(-(2 pi f sigma)**2/2)
+    call Claim(abs(w%fpeak - low) < 0.05_dp*low .and. w%ftop < 0.1_dp, 'its spectrum has its peak at '//Str(w%ftop, 3)// &
+               ' Hz, below 0.1; its layers are made for '//Str(w%fpeak, 3)//' Hz, within 5 % of a tenth of its band, '// &
+               Str(low, 3))
+    call Claim(abs(WaveletPeak(w)/abs(WaveletSpectrum(w, 0.06_dp)) - 1) < 0.05_dp .and. w%numbers /= '', &
+               'the peak of the spectrum is told as it is, '//Str(WaveletPeak(w), 4)//' m2')
+    job = NewJob('ormsby')
+    job%f1 = 0
+    job%f2 = 0.2_dp
+    job%f3 = 30
+    job%f4 = 40
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'an Ormsby wavelet from 0.2 Hz on')
+    call Claim(w%fpeak >= 3.9_dp, 'its layers are made for '//Str(w%fpeak, 3)//' Hz, 3.9 at least')
+  end subroutine LowPeaks
 
   subroutine BadFiles()
     call Bad('1 2 3', 'more than two columns', 'three columns')

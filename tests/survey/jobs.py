@@ -142,13 +142,13 @@ class Job:
     """A run in this folder, on a slow machine unless told otherwise (`machine`, an environment); its stderr in a file of its own, whose
     name has no .nc in it: see badfs.py. `gate`: shots that each process does before it stands still until `job.gate.open()`."""
 
-    def __init__(self, *words, output, ranks, options=(), env=None, machine=None, gate=None):
+    def __init__(self, *words, output, ranks, options=(), env=None, machine=None, gate=None, verb="run"):
         self.output = output
         name = output.replace(".nc", "")
         self.log = Path(name + ".err")
         self.err = open(self.log, "w")
         self.gate = None if gate is None else Gate(name, gate)
-        self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
+        self.process = subprocess.Popen(command(verb, "par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
                                         env=preload(os.environ, slow_machine() if machine is None else machine, env or {},
                                                     self.gate.env if self.gate else {}))

@@ -203,7 +203,8 @@ bad("Ormsby corners without wavelet=ormsby", ["f3", "wavelet=ormsby"], "f3=30")
 bad("aperture below 0", ["aperture = -0.5", "-1"], "aperture=-0.5")
 bad("amplitude 0", ["amplitude = 0", "zero"], "amplitude=0")
 bad("snapshots of a shot not in the key-map", ["snapshot_shots", "999"], "snapshot=0.1", "snapshot_shots=999")
-bad("snapshots beyond counting", ["snapshots of shot record 101", "3.61e9 numbers", "at most 2e9", "snapshot_step"], "snapshot=0.00125", "dx=0.2", "dz=0.2")
+bad("snapshots beyond counting, before a step is searched for", ["snapshots of shot record 101", "5.78e10 numbers", "at most 2e9", "snapshot_step"],
+    "snapshot=0.00125", "dx=0.05", "dz=0.05")
 bad("snapshots closer than time steps", ["snapshot = 1e-6 s", "time step, 0.00187"], "snapshot=1e-6")
 bad("gathers beyond counting", ["90 receivers x 10000000 samples x 3", "at most 2e9"], "tmax=0.9999999", "dt_out=1e-7",
     "components=p,vx,vz", make=lambda f: keymap(CABLE.replace("=20", "=90").replace("21.7", "1") + "shot 1 600 13 cable\n")(f))
@@ -434,6 +435,8 @@ bad("wavelet is binary", ["vp.raw"], "wavelet=file", "wavelet_file=vp.raw", "wav
 # --- output -----------------------------------------------------------------------------------------------------------
 
 bad("output folder not there", ["no directory", "results"], "output=results/out.nc")
+for verb in ("run", "plan"):                        # root cannot write there either, though the system says that he may
+    bad(f"output where the kernel keeps its files, {verb}", ["output", "in", "the directory /proc ("], "output=/proc/out.nc", verb=verb)
 bad("output is a directory", ["directory"], "output=sub", make=lambda f: (f / "sub").mkdir())
 bad("output is an input", ["vp", "overwrite an input"], "output=vp.raw")
 bad("output is an input by another path", ["overwrite an input"], f"output={Path.cwd() / f'case{len(cases):03d}'}/rho.raw")

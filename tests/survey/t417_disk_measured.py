@@ -110,6 +110,12 @@ else:
     claim(r.returncode == 1 and len(told) == 2 and 1 < need / exact < 1.01 and not re.search(r"\d{7}", r.stderr) and
           not list(Path(".").glob("huge*")), f"a survey of {exact / 1e12:.4g} TB of traces: one number for the need, one for the room, and "
           f"nothing is left: {r.stderr.strip()}")
+    r = run("plan", *words, "forecast=0")
+    said = re.search(rf"warning +{BYTES} of disk are free here where huge.nc is to be: .*", r.stdout)
+    claim(r.returncode == 0 and said and 0.5 < number(said) / free < 2, f"plan warns: {said[0] if said else r.stdout[-300:]}")
+    Path("line.keymap").write_text(LINE.format(0.5, 5, 2))
+    r = run("plan", *words, "forecast=0")
+    claim(r.returncode == 0 and "are free" not in r.stdout, "and does not where there is room")
 
 # --- beyond all measure -----------------------------------------------------------------------------------------------
 

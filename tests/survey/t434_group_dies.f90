@@ -92,7 +92,8 @@ program t434_group_dies
   use kinds_m, only: dp
   use shot_messages_m, only: ShotMessage, WindowMessage
   use peers_m, only: peers_t
-  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_BEAT, MSG_END, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, LinkReceive, Rest
+  use barrier_m, only: Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_BEAT, MSG_END, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, LinkReceive
   use roles_m, only: role_t, RolesGroups, RolesStart
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t

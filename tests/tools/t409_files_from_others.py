@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Files as others write them, which no other test has: SEG-Y of revision 2, with traces of several lengths or a wrong count of samples
-with which the size of the file agrees all the same; NetCDF with text where a model has numbers; arrays with masks; scripts of Gmsh that
-are called meshes; meshes of Abaqus that are not where *NODE has them; universal files in millimetres. And tools whose output has no
-room: each says which file that is, and ends in order."""
+"""Files as others write them, which no other test has: SEG-Y of revision 2, with text behind the traces, with blanks for a revision, with traces of
+several lengths or a wrong count of samples with which the size of the file agrees all the same; NetCDF with text where a model has numbers; arrays
+with masks; scripts of Gmsh that are called meshes; meshes of Abaqus that are not where *NODE has them; universal files in millimetres. And tools
+whose output has no room: each says which file that is, and ends in order."""
 import os
 import resource
 import struct
@@ -90,6 +90,17 @@ segy('more.segy', lines, revision=(2, 1), file_header=[(3507, 'i', 1)], extra=by
 refused('additional headers', 'traces with two headers', 'more.segy')
 segy('far.segy', lines, revision=(2, 0), file_header=[(3521, 'q', 2**62)])
 refused('cannot be', 'a first trace beyond the end', 'far.segy')
+behind = int(rng.integers(1, 4))
+for order in '><':
+    segy('behind.segy', lines, order=order, revision=(2, 0), file_header=[(3297, 'i', 16909060), (3529, 'i', behind)])
+    with open('behind.segy', 'ab') as file:
+        file.write(b' ' * 3200 * behind)
+    read(f'traces before {behind} stanzas of text, {"big" if order == ">" else "little"} endian,', 'behind.segy', lines)
+for count in (-1, 2**30):
+    segy('behind.segy', lines, revision=(2, 0), file_header=[(3529, 'i', count)])
+    refused('stanzas of 3200 bytes', f'{count} stanzas behind the traces', 'behind.segy')
+segy('blank.segy', lines, file_header=[(byte, 'h', 0x2020) for byte in range(3261, 3600, 2) if byte != 3501], revision=(0x20, 0x20))
+read('traces of revision 0, whose header has blanks where later ones have numbers,', 'blank.segy', lines)
 
 # --- NetCDF ---
 

@@ -97,7 +97,8 @@ def segy_layout(path):
             f'{path}: sample format {code} in bytes 3225-3226; known are {sorted(BYTES)}: is this a'
             ' SEG-Y file?'
         )
-    start, in_file = _segy_start(path, head, order, size)
+    revision = _revision(head, notes)
+    start, in_file, size = _segy_start(path, head, order, size, revision)
     with open(path, 'rb') as file:
         file.seek(start)
         trace = np.frombuffer(file.read(240), dtype=order + 'u2')
@@ -115,14 +116,22 @@ def segy_layout(path):
                   tuple(notes))
 
 
-def _segy_start(path, head, order, size):
-    """First byte of the traces and the file header's number of samples; revision 2 (SEG, 2017) may say both elsewhere."""
+def _revision(head, notes):
+    """0, 1 or 2. What stands in bytes 3501-3502 of a file of revision 0 is nobody's matter: blanks, say."""
+    major = max(head[3500:3502])  # major and minor number stand in either order
+    if major > 2:
+        notes.append(f'bytes 3501-3502, {head[3500]} and {head[3501]}, name no revision of SEG-Y: read as revision 0')
+    return major if major <= 2 else 0
+
+
+def _segy_start(path, head, order, size, revision):
+    """First byte of the traces, the file header's number of samples and the bytes to the end of the traces; revision 2 (SEG, 2017)
+    may say all of it elsewhere."""
     words = np.frombuffer(head[3200:3600], dtype=order + 'i2')
-    revision = max(head[3500:3502])     # major and minor number stand in either order
     extended = int(words[152]) if revision else 0
-    more, first, ns = 0, 0, 0
+    more, first, ns, behind = 0, 0, 0, 0
     if revision == 2:
-        ns, more = (int(np.frombuffer(head[at : at + 4], dtype=order + 'i4')[0]) for at in (3268, 3506))
+        ns, more, behind = (int(np.frombuffer(head[at : at + 4], dtype=order + 'i4')[0]) for at in (3268, 3506, 3528))
         first = int(np.frombuffer(head[3520:3528], dtype=order + 'i8')[0])
     if more:
         fail(
@@ -138,7 +147,12 @@ def _segy_start(path, head, order, size):
     if not 3600 <= start < size:
         what = f'a first trace at byte {first} (bytes 3521-3528)' if first else f'{extended} more text headers (bytes 3505-3506)'
         fail(f'{path}: {what} cannot be in a file of {size} bytes')
-    return start, ns if ns > 0 else int(words[10]) & 0xFFFF
+    if not 0 <= 3200 * behind < size - start:
+        fail(
+            f'{path}: {behind} stanzas of 3200 bytes behind the traces (bytes 3529-3532) cannot be in a file of {size} bytes:'
+            ' write it without them'
+        )
+    return start, ns if ns > 0 else int(words[10]) & 0xFFFF, size - 3200 * behind
 
 
 def _segy_samples(path, start, size, order, width, in_file, in_trace, notes):
