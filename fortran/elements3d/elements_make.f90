@@ -2,7 +2,7 @@
 module elements_make_m
   use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner, looks_up
   use elements_tensors_m, only: SlowestIn, TensorsSet
-  use hexahedron_m, only: hex_edge, hex_side
+  use hexahedron_m, only: hex_side, HexEdges
   use joined_m, only: First, Join
   use kinds_m, only: dp, sp
   use materials_m, only: material_bulk, material_rho, material_shear, material_vp, material_vs
@@ -203,20 +203,17 @@ contains
     type(elements_t), intent(in) :: elements
     integer, intent(out) :: slowest
     real(dp), intent(out) :: v, edge, shortest, longest
-    real(dp) :: length, wave, most
-    integer :: e, k
+    real(dp) :: length(12), wave, most
+    integer :: e
     slowest = 1
     v = 0
     edge = 0
     shortest = huge(shortest)
     longest = 0
     do e = 1, elements%n
-      most = 0
-      do k = 1, 12
-        length = norm2(elements%corner(:, hex_edge(2, k), e) - elements%corner(:, hex_edge(1, k), e))
-        most = max(most, length)
-        shortest = min(shortest, length)
-      end do
+      length = HexEdges(elements%corner(:, :, e))
+      most = maxval(length)
+      shortest = min(shortest, minval(length))
       longest = max(longest, most)
       wave = SlowestIn(elements, e)
       if (e > 1 .and. most*v <= edge*wave) cycle

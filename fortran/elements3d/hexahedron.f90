@@ -8,7 +8,7 @@ module hexahedron_m
   implicit none
   private
   public :: HexAt, HexJacobian, HexSlopes, HexPoints, HexJacobians, HexBounds, HexFind, HexNearest, HexWeights, HexGradient, HexBox
-  public :: HexLongest, Determinant, Inverse
+  public :: HexEdges, HexLongest, Determinant, Inverse
 
   integer :: i, j
 
@@ -243,9 +243,22 @@ contains
   !> The longest edge [m], from corner to corner.
   pure real(dp) function HexLongest(corner) result(longest)
     real(dp), intent(in) :: corner(:, :)
-    integer :: k
-    longest = maxval([(norm2(corner(:, hex_edge(2, k)) - corner(:, hex_edge(1, k))), k=1, 12)])
+    longest = maxval(HexEdges(corner))
   end function HexLongest
+
+  !> The lengths [m] of the edges of an element: twice that of the longer half where nodes in their middle bend or stretch them, as
+  !> points are that far apart there.
+  pure function HexEdges(corner) result(length)
+    real(dp), intent(in) :: corner(:, :)                  !< (3, 8 or 27) [m]
+    real(dp) :: length(12)
+    integer :: k
+    do k = 1, 12
+      associate (one => corner(:, hex_edge(1, k)), other => corner(:, hex_edge(2, k)))
+        length(k) = norm2(other - one)
+        if (size(corner, 2) == 27) length(k) = 2*max(norm2(corner(:, 8 + k) - one), norm2(other - corner(:, 8 + k)))
+      end associate
+    end do
+  end function HexEdges
 
   !> The xi, eta, zeta of place x [m]. found: x is there, to rounding; xi may then lie outside of -1 .. 1, by up to 0.5.
   pure subroutine HexFind(corner, x, xi, found)

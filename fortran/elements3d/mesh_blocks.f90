@@ -1,7 +1,7 @@
 !> Facts on the blocks of a mesh: numbers, sizes, shapes and points per shortest wavelength.
 module mesh_blocks_m
   use elements_m, only: degree, in_element
-  use hexahedron_m, only: Determinant, hex_edge, HexBounds, HexJacobians
+  use hexahedron_m, only: Determinant, HexBounds, HexEdges, HexJacobians
   use kinds_m, only: dp
   use materials_m, only: material_slowest
   use mesh_m, only: mesh_t
@@ -55,10 +55,7 @@ contains
     real(dp), intent(in) :: x(:, :)
     real(dp), intent(inout) :: shortest, longest, shape
     real(dp) :: length(12), least, most, squares
-    integer :: k
-    do k = 1, 12
-      length(k) = norm2(x(:, hex_edge(2, k)) - x(:, hex_edge(1, k)))
-    end do
+    length = HexEdges(x)
     shortest = min(shortest, minval(length))
     longest = max(longest, maxval(length))
     if (size(x, 2) == 8) then                             ! most are surely not the worst

@@ -3,7 +3,7 @@ program t800_sem_hexahedra
   use check_m, only: Claim, Done
   use elements_m, only: along, in_element
   use gll_m, only: GllPolynomials, gll_d, gll_w, gll_x
-  use hexahedron_m, only: Determinant, HexAt, HexBox, HexFind, HexGradient, HexJacobian, HexJacobians, HexNearest, HexPoints, &
+  use hexahedron_m, only: Determinant, HexAt, HexBox, HexEdges, HexFind, HexGradient, HexJacobian, HexJacobians, HexNearest, HexPoints, &
     HexWeights, hex_edge, hex_node, hex_side, hex_side_point
   use kinds_m, only: dp
   use mesh_case_m, only: AnySeed, BoxMesh, Chance
@@ -24,6 +24,8 @@ program t800_sem_hexahedra
   call Outside(27)
   call Interpolation(8)
   call Interpolation(27)
+  call Edges(8)
+  call Edges(27)
   deallocate (from)
   call Done()
 
@@ -208,6 +210,27 @@ contains
   end subroutine Outside
 
   !> Values and slopes of a field known at the 125 points.
+  !> No points along an edge of an element are farther apart than those of a straight edge of the length told, by more than 2 %, and of
+  !> straight ones none nearer.
+  subroutine Edges(per)
+    integer, intent(in) :: per
+    real(dp) :: corner(3, per), x(3, 0:along - 1), length(12), gap(12, 100), xi(3)
+    integer :: trial, k, p
+    do trial = 1, size(gap, 2)
+      corner = Element(per)
+      length = HexEdges(corner)
+      do k = 1, 12
+        do p = 0, along - 1
+          xi = 0.5_dp*((1 - gll_x(p + 1))*hex_node(:, hex_edge(1, k)) + (1 + gll_x(p + 1))*hex_node(:, hex_edge(2, k)))
+          x(:, p) = HexAt(corner, xi)
+        end do
+        gap(k, trial) = max(norm2(x(:, 2) - x(:, 1)), norm2(x(:, 3) - x(:, 2)))/(0.5_dp*(gll_x(4) - gll_x(3))*length(k))
+      end do
+    end do
+    call Claim(maxval(gap) < 1.02_dp .and. (per == 27 .or. minval(gap) > 1 - 1.0e-9_dp), Str(per)//' nodes: points along edges are '// &
+               Str(minval(gap), 4)//' .. '//Str(maxval(gap), 4)//' times as far apart as those of straight ones of the length told, <= 1.02')
+  end subroutine Edges
+
   subroutine Interpolation(per)
     integer, intent(in) :: per
     real(dp) :: corner(3, per), x(3, in_element), xi(3), w(in_element), g(in_element, 3), a(3), b, field(in_element), worst(3), f(3)

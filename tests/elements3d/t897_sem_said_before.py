@@ -14,6 +14,7 @@ import numpy as np
 
 import launch
 from check import claim, done, given_seed
+from meshfiles import EXODUS, places
 
 run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 TOOL = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
@@ -32,6 +33,15 @@ def box(low, n, size=100.0):
     return grid * size + np.array(low, float), corner @ [1, n[0] + 1, (n[0] + 1) * (n[1] + 1)]
 
 
+def box27(low, n, size=100.0):
+    """The same of 27 nodes; and which nodes lie in the middle along x."""
+    nodes = 2 * np.array(n) + 1
+    grid = np.array([(i, j, k) for k in range(nodes[2]) for j in range(nodes[1]) for i in range(nodes[0])])
+    first = 2 * np.array([(i, j, k) for k in range(n[2]) for j in range(n[1]) for i in range(n[0])]) + 1
+    node = first[:, None] + places(EXODUS, 27)
+    return grid * size / 2 + np.array(low, float), node @ [1, nodes[0], nodes[0] * nodes[1]], grid[:, 0] % 2 == 1
+
+
 def write(*boxes, change=lambda x, e: (x, e), sets=()):
     """mesh.exo of one or several boxes, which have no nodes in common; sets: (name, elements, side), from 1."""
     nodes = np.vstack([x for x, _ in boxes])
@@ -39,12 +49,12 @@ def write(*boxes, change=lambda x, e: (x, e), sets=()):
     nodes, elements = change(nodes, np.vstack([e + f for (_, e), f in zip(boxes, first)]))
     with netCDF4.Dataset("mesh.exo", "w", format="NETCDF3_CLASSIC") as file:
         for name, length in (("num_dim", 3), ("num_nodes", len(nodes)), ("num_elem", len(elements)), ("num_el_blk", 1),
-                             ("num_el_in_blk1", len(elements)), ("num_nod_per_el1", 8)):
+                             ("num_el_in_blk1", len(elements)), ("num_nod_per_el1", elements.shape[1])):
             file.createDimension(name, length)
         for x, values in zip("xyz", nodes.T):
             file.createVariable("coord" + x, "f8", ("num_nodes",))[:] = values
         variable = file.createVariable("connect1", "i4", ("num_el_in_blk1", "num_nod_per_el1"))
-        variable.elem_type = "HEX8"
+        variable.elem_type = f"HEX{elements.shape[1]}"
         variable[:] = elements + 1
         for n, (_, members, side) in enumerate(sets, 1):
             file.createDimension(f"num_side_ss{n}", len(members))
@@ -309,4 +319,18 @@ whole = largest("vx")
 silent("one a little longer than that", LATE, tmax=f"{1.02 * comes:.3f}")
 said(tmax=f"{comes + 0.4:.3f}")
 claim(whole[1] < 0.05 * largest("vx")[1], f"and so it is: of its largest vx, {largest('vx')[1]:.3g} m/s, {whole[1]:.3g} is recorded")
+# --- resolution --------------------------------------------------------------------------------------------------------------
+
+# Edges whose middle nodes lie askew: their points are as far apart as those of edges up to 1.3 times as long.
+nodes, elements, middle = box27((0, 0, -600), (6, 5, 6))
+survey((300, 300, 200), (within(50, 550), within(50, 450), 150))
+for askew in (0, rng.uniform(0.09, 0.15) * rng.choice((-1, 1))):
+    moved = nodes.copy()
+    moved[middle, 0] += 100 * askew
+    write((moved, elements))
+    if askew == 0:
+        silent("edges of 27 nodes with 5.2 points to the shortest wavelength", "too large for fmax", fpeak=4.2)
+    else:
+        refused(f"the same with middle nodes {askew:.3f} edges off the middle", "too large for fmax", f"edge of {100 * (1 + 2 * abs(askew)):.4g} m", fpeak=4.2)
+
 done()
