@@ -314,7 +314,8 @@ contains
       call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
       if (n > 0 .and. self%told%near%n == 0) &
         self%told%near%first = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
-                       Str(norm2(Fd3dNearAway(scheme, around, shot, r)), 4)//' m away with cells of '//SchemeSpacing(scheme)//' m'
+                       Str(norm2(Fd3dNearAway(around, shot, r, scheme%periodic)), 4)//' m away with cells of '// &
+                       SchemeSpacing(scheme)//' m'
       self%told%near%n = self%told%near%n + n
       if (scheme%own%source%kind /= source_fault) then
         do r = 1, size(shot%rx)

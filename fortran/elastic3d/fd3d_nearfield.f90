@@ -53,7 +53,7 @@ contains
     box = box_t(huge(1), 0)
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) then
-        if (scheme%periodic) call Tell(Away(Fd3dNearAway(scheme, window, shot, r)) < within)
+        call Tell(Cells(window, shot, r, scheme%periodic) < within)
         cycle
       end if
       one = Around(window, shot, r, wider)
@@ -83,22 +83,17 @@ contains
       if (first == 0) first = r
     end subroutine Tell
 
-    pure real(dp) function Away(way)
-      real(dp), intent(in) :: way(3)
-      Away = norm2(way/[window%dx, window%dy, window%dz])
-    end function Away
-
   end subroutine Fd3dNear
 
-  !> From the source to receiver r [m], across a periodic side where that is shorter.
-  pure function Fd3dNearAway(scheme, window, shot, r) result(way)
-    class(scheme_t), intent(in) :: scheme
+  !> From the source to receiver r [m]; `periodic`: across sides where that is shorter.
+  pure function Fd3dNearAway(window, shot, r, periodic) result(way)
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r
+    logical, intent(in) :: periodic
     real(dp) :: way(3), round(2)
     way = [shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]
-    if (.not. scheme%periodic) return
+    if (.not. periodic) return
     round = [window%nx*window%dx, window%ny*window%dy]
     way(:2) = way(:2) - round*anint(way(:2)/round)
   end function Fd3dNearAway
@@ -113,12 +108,16 @@ contains
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
-  !> From the source to receiver r.
-  pure real(dp) function Cells(window, shot, r)
+  !> From the source to receiver r, unless `periodic` not across sides.
+  pure real(dp) function Cells(window, shot, r, periodic)
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r
-    Cells = norm2([(shot%rx(r) - shot%sx)/window%dx, (shot%ry(r) - shot%sy)/window%dy, (shot%rz(r) - shot%sz)/window%dz])
+    logical, intent(in), optional :: periodic
+    logical :: across
+    across = .false.
+    if (present(periodic)) across = periodic
+    Cells = norm2(Fd3dNearAway(window, shot, r, across)/[window%dx, window%dy, window%dz])
   end function Cells
 
   !> The window's cells that source and receiver r are spread over, those between, and `wider` cells around.

@@ -7,7 +7,7 @@
 !> below 0.1 % of the value and 0.3 % of the gradient, in corners of elements too (t852). By reciprocity the same weights spread a
 !> force or a moment over points.
 !>
-!> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone, which is one
+!> A field has kinks where rock, fluid and other rock meet: points are taken from elements of the same medium alone, which is one
 !> that is the same where they meet, however it varies inside of them (t627). At a plane free side of a fluid, where chi is 0,
 !> waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical Acoustics, 7.4), whose covariance is
 !> that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the gradient across it open, and with
@@ -134,7 +134,7 @@ contains
 
   contains
 
-    !> Where elements meet their media are the same, though these may vary inside. An element has 1 or 125 numbers of each.
+    !> Media of both elements are the same at the points that these share, though they may vary inside: 1 or 125 numbers of each.
     pure logical function GoesOn(other)
       integer, intent(in) :: other
       integer :: i, j, n
