@@ -11,7 +11,7 @@
 !> Waves of 10 points see more: which of these cells are so. Therefore the logarithms of what cells are multiplied by are
 !> polynomials in d, K/(lambda + 2 mu), mu/(lambda + 2 mu), K of water, all else of rock. They were fitted to the exact waves that
 !> a source in water and two in rock, of P and S, send to both sides, near and far along the floor, of 15 kinds of rock, half-length
-!> 2, 10 points per shortest wavelength and, with less weight, 5 (2026-11-26; elastic3d/README.md).
+!> 2, 10 points per shortest wavelength and, with less weight, 5 (2026-11-26; elastic3d/trials.md).
 !>
 !> The face is the one above the sea floor, with d up to what the fit and the time step allow, or the one below where that is
 !> nearer: d ends at 0.85 where the sea floor is flat, at 0.25 elsewhere, as beside a step of the face larger ones hold waves that

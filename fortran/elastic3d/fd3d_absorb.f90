@@ -15,7 +15,7 @@ module fd3d_absorb_m
   !> vp/vs: a thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
   real(dp), parameter :: alpha = 2
 
-  !> Waves that soft layers beside hard rock hold grow all the same (t887, elastic3d/README.md). A larger α stops most of that,
+  !> Waves that soft layers beside hard rock hold grow all the same (t887, elastic3d/accuracy.md). A larger α stops most of that,
   !> and a little damping of all fields in the layer, this rate in units of fpeak at its end, the rest.
   real(dp), parameter :: alpha_damped = 12, damping = 0.25_dp
 

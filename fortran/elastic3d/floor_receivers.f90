@@ -1,7 +1,7 @@
 !> Receivers at a sea floor that lies in a cell or right above it, said before the first shot: the cells of water that make up for
 !> it (earth/sea_floor.f90) are right for waves that are long against them. Pressure within two of them is not the earth's: off by a
 !> tenth of its RMS, within three quarters of a cell of the face by three tenths, at most. Nor is motion within all three, as these
-!> are heavy or light: along the floor it is off by more than its RMS, across by three tenths (README.md, t881).
+!> are heavy or light: along the floor it is off by more than its RMS, across by three tenths (accuracy.md, t881).
 module floor_receivers_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp

@@ -1,7 +1,7 @@
 !> Sources in rock right below water, said before the first shot: differences of half-length 2 and more reach across the sea floor,
 !> where motion along it jumps, so the strain of the uppermost rock, with which a moment changes places, is wrong, and so is what a
 !> force along the floor sends into the water. Where a sea floor lies in a cell the rock that makes up for it is not the earth's
-!> (README.md, t894, t655).
+!> (accuracy.md, t894, t655).
 module floor_sources_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp

@@ -1,5 +1,5 @@
 !> Receivers in shallow water below a free surface, said before the first shot: with the surface and the sea floor a few cells apart
-!> what the grid lacks at both adds up (README.md, t654).
+!> what the grid lacks at both adds up (accuracy.md, t654).
 module shallow_water_m
   use kinds_m, only: dp
   use model3d_m, only: model3d_t

@@ -10,7 +10,7 @@ module soft_ground_m
   public :: SoftGroundWarn, WantsDamped
 
   !> Of 60 random media waves grew in 22, where the fastest wave was 5.6 times as fast as the slowest and more; a tenth of the
-  !> first wave is reached after some 1500 steps, the soonest (elastic3d/README.md, 2026-11-27).
+  !> first wave is reached after some 1500 steps, the soonest (elastic3d/accuracy.md, 2026-11-27).
   real(dp), parameter :: contrast = 5
   integer, parameter :: steps_most = 1500
 

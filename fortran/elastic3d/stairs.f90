@@ -17,7 +17,7 @@ module stairs_m
 
 contains
 
-  !> Differences along layers of PML at the sides are to be narrow in them (elastic3d/README.md, t623): where that is something else
+  !> Differences along layers of PML at the sides are to be narrow in them (accuracy.md, t623): where that is something else
   !> and `word` (layer_differences) asks for it; with `auto` where the sea floor has steps, whatever the length of the record: a
   !> longer one begins with the same samples.
   pure logical function WantsNarrow(word, earth, scheme)
@@ -31,7 +31,7 @@ contains
   end function WantsNarrow
 
   !> A sea floor with steps runs through layers of PML: they let slow waves grow that differences longer than one cell hold there
-  !> (elastic3d/README.md, t623). `narrow`: not these.
+  !> (elastic3d/accuracy.md, t623). `narrow`: not these.
   subroutine SeabedWarn(earth, scheme, narrow)
     type(model3d_t), intent(in) :: earth
     class(scheme_t), intent(inout) :: scheme
@@ -49,7 +49,7 @@ contains
 
   !> A sea floor with steps scatters waves and holds them back. Pressure in the water and motion of rock, up to 40 cells along
   !> floors that dip by up to 15 degrees, are off by up to 41 % at 10 points per shortest wavelength and 9.5 % at 20, most where S
-  !> waves of the rock are about as fast as sound in the water (elastic3d/README.md, t628).
+  !> waves of the rock are about as fast as sound in the water (elastic3d/accuracy.md, t628).
   subroutine FloorStairsWarn(earth, scheme)
     type(model3d_t), intent(in) :: earth
     class(scheme_t), intent(inout) :: scheme
@@ -88,7 +88,7 @@ contains
   end function Differ
 
   !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
-  !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/README.md).
+  !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/accuracy.md).
   subroutine StairsWarn(earth, scheme)
     type(model3d_t), intent(in) :: earth
     class(scheme_t), intent(inout) :: scheme

@@ -3,13 +3,13 @@
 !> Stress across a contact is continuous, that along it jumps by the ratio of moduli: weights over eight cells read both as if they
 !> were smooth. At d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
-!> or so, three times that where parts nearly cancel; velocity by at most 3 % (README.md, t881). Beside fluids and air other weights
-!> do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea floor what
-!> is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
+!> or so, three times that where parts nearly cancel; velocity by at most 3 % (accuracy.md, t881). Beside fluids and air other
+!> weights do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea
+!> floor what is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
 !>
 !> Moduli that grow or fall evenly are no contact, however steeply: where they treble within four cells, and evenly, stress, strain
 !> and rotation are as right as in even rock, within 3 %, and waves of a moment there within 1.1 %; within two cells it is many
-!> times as much (README.md, t889).
+!> times as much (accuracy.md, t889).
 !>
 !> A moment beside a contact makes waves that are as far off, wherever they are recorded, as it changes places with a strain (t889).
 module stress_contacts_m

@@ -1,6 +1,6 @@
 !> Receivers of velocity, strain or rotation in the water right above a source in rock, or right above the sea floor, said before
 !> the first shot: differences along z that reach across the sea floor take the stress of the rock for the water's, which gives
-!> velocity above it a curl. Pressure hardly sees it, and half-length 1 does not reach across (README.md, t885, t655).
+!> velocity above it a curl. Pressure hardly sees it, and half-length 1 does not reach across (accuracy.md, t885, t655).
 module water_receivers_m
   use error_m, only: error_t
   use kinds_m, only: dp, sp

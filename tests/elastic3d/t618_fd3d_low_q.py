@@ -4,7 +4,7 @@ eq. 4.23, with the velocities of Kjartansson 1979, J. Geophys. Res. 84, 4737-474
 symmetry makes equal. The model alone decides whether each cell has all mechanisms or one of them.
 
     t618_fd3d_low_q.py             some seconds: 2 of the shortest wavelengths
-    t618_fd3d_low_q.py CELLS       the table of fortran/elastic3d/README.md: Q = 10 .. 100, all ways, stations up to CELLS away, at 10
+    t618_fd3d_low_q.py CELLS       the table of fortran/elastic3d/accuracy.md: Q = 10 .. 100, all ways, stations up to CELLS away, at 10
                                    points per shortest wavelength: so many tenths of wavelengths
 
 B, PYTHONPATH as tests/run sets them."""

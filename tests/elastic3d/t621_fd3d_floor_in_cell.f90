@@ -1,7 +1,7 @@
 !> A sea floor inside cells, flat, at random places between two faces: reflected pressure, to far beyond the critical angle and with
 !> the waves along the floor, and motion of the rock below, P and S, against the exact ones: over hard rock far better than with the
 !> floor on the nearest face, never worse at 10 points per shortest wavelength; the step chosen for the fastest medium is stable.
-!> FLOORS=1: eight places, and 5 points too, where over hard rock the worst place may be worse: the table of the README.
+!> FLOORS=1: eight places, and 5 points too, where over hard rock the worst place may be worse: the table of accuracy.md.
 program t621_fd3d_floor_in_cell
   use check_m, only: Claim, Done
   use floor3d_m, only: FloorMisfits

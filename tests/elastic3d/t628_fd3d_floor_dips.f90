@@ -1,5 +1,5 @@
 !> A sea floor that dips, up to 15 degrees up and down, at random places between the nodes and over random rock: what its stairs of
-!> cells cost at 10 and at 20 points per shortest wavelength, against the exact pressure and motion (elastic3d/README.md).
+!> cells cost at 10 and at 20 points per shortest wavelength, against the exact pressure and motion (elastic3d/accuracy.md).
 !> DRAWS=all: more of them.
 program t628_fd3d_floor_dips
   use check_m, only: Claim, Done, Drawn, Seed
