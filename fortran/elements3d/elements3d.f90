@@ -38,7 +38,7 @@ module elements3d_m
   public :: elements3d_t
 
   character, parameter :: nl = new_line('a')
-  real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (README.md),
+  real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (accuracy.md),
   real(dp), parameter :: near_moment = 2.6_dp         !< nor a moment in rock for velocities,
   real(dp), parameter :: near_slopes = 3              !< nor for gradients of motion
   real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
