@@ -59,7 +59,7 @@ contains
     type(fd3d_grid_t), intent(in) :: margins
     logical, intent(out) :: wide
     type(error_t), allocatable, intent(inout) :: error
-    !> Seconds a cell, and of copies between GPU and host in an exchange (tools/bench/README.md, Scaling; the latter an estimate).
+    !> Seconds a cell, and of copies between GPU and host in an exchange (tools/bench/ranks.md, Scaling; the latter an estimate).
     real(dp), parameter :: on_core = 14.0e-9_dp, on_gpu = 44.0e-12_dp, copies = 60.0e-6_dp
     real(dp) :: x(2)
     logical :: gpu

@@ -22,7 +22,7 @@ module elements_cut_m
     logical :: by_metis = .false.
   end type cut_t
 
-  !> Microseconds on a core (tools/bench/README.md, 2026-11-23).
+  !> Microseconds on a core (tools/bench/cores.md, 2026-11-23).
   real(dp), parameter :: solid_affine = 0.85_dp, solid_map = 1.0_dp, solid_stored = 1.4_dp   !< of an element
   real(dp), parameter :: fluid_part = 0.45_dp     !< a fluid element takes this part of a solid one
   real(dp), parameter :: relaxing_point = 0.013_dp    !< more for each of its points that has memory variables
