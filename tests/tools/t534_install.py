@@ -52,6 +52,8 @@ claim(set(listed) == {str(p.relative_to(top)) for p in top.rglob('*') if p.is_sy
 claim(module_root(top) == str(top), f'the module file names that folder: {module_root(top)}')
 dead = [f'{page.parent.name}/{page.name}: {link}' for folder in ('inputs', 'keymaps', 'tools') for page in (top / SHARE / folder).rglob('*.md')
         for link in re.findall(r'\]\(([^)\s#]+)', page.read_text()) if '://' not in link and not (page.parent / link).exists()]
+dead += [f'{page.parent.name}/{page.name}: {link}' for page in (top / SHARE / 'fortran').rglob('*.md')    # beside it; the rest is not installed
+         for link in re.findall(r'\]\(([^)\s#]+)', page.read_text()) if '/' not in link and not (page.parent / link).exists()]
 claim(not dead, f'links of the pages that are installed lead to what is installed: {dead[:3]}')
 status, said = call(top / 'bin/spl-model', '--help')
 claim(status == 0 and 'usage: spl-model' in said, f'a tool runs from there: exit status {status}')
