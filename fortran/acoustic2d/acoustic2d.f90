@@ -7,7 +7,7 @@ module acoustic2d_m
   use contacts_near_m, only: contacts_near_t, ContactsSay, ContactsShot
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_grid_t
-  use fd2d_m, only: fd2d_t
+  use fd2d_m, only: contact_cells, fd2d_t
   use fd2d_stability_m, only: ContrastCure, ContrastWords, StabilityStep, StabilityStepApart
   use kinds_m, only: dp, sp
   use model_m, only: model_t, ModelRead
@@ -16,6 +16,7 @@ module acoustic2d_m
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
+  use receiver_earth_m, only: EarthOfShot, EarthTold
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid, SchemePad, SchemeWarn
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes
@@ -38,7 +39,7 @@ module acoustic2d_m
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
-    procedure :: derive, step_in_doubt, search_step, window => WindowOf, velocity, check_shot, silent, warn, own_words
+    procedure :: derive, step_in_doubt, search_step, window => WindowOf, velocity, look_around, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, grid_words
     procedure :: check_pictures
@@ -108,6 +109,10 @@ contains
     d = 0
     call ModelGrid(job, self%model, d(1), d(3), error)
     if (.not. allocated(error)) call SchemeDerive(job, wavelet, self%vmin, self%vmax, d, scheme, error)
+    if (allocated(error)) return
+    scheme%beside = 0
+    if (EarthTold(self%model, job, scheme) .and. (self%vmin < self%vmax .or. self%rhomin < self%rhomax)) &
+      scheme%beside = count([index(scheme%components, 'vx'), index(scheme%components, 'vz')] > 0)
   end subroutine derive
 
   !> The largest stable step may be smaller than the fastest wave alone would have it: densities differ much, as of air and rock, or
@@ -243,6 +248,14 @@ contains
     end function Sample
   end function velocity
 
+  subroutine look_around(self, job, scheme, shot)
+    class(acoustic2d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(inout) :: shot
+    call EarthOfShot(self%model, job, scheme, shot)
+  end subroutine look_around
+
   subroutine check_shot(self, job, scheme, shot, window, error)
     class(acoustic2d_t), intent(inout) :: self
     type(job_t), intent(in) :: job
@@ -273,7 +286,8 @@ contains
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
 
-  !> Media that are means over three cells to each side: an output that was begun with two has others.
+  !> Media that are means over three cells to each side: an output that was begun with two has others. Beside contacts sources and
+  !> receivers once were what the weights of an even medium make of them.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -281,6 +295,7 @@ contains
     character(:), allocatable :: words
     words = ''
     if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' six points'
+    if (EarthTold(self%model, job, scheme)) words = words//' contacts'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
@@ -313,6 +328,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     integer, intent(out) :: cells, sorting
     cells = sinc_nodes**2
+    if (scheme%beside > 0) cells = contact_cells
     sorting = 66
   end subroutine receiver
 

@@ -1,18 +1,19 @@
 !> Receivers and sources that are nearer to a contact of the model, or to each other, than the grid can tell: said before shots.
 !>
-!> Velocity along a contact jumps with the density, that across it bends where moduli differ. Weights over eight nodes read both as
-!> if they were smooth; pressure is smooth. Beside flat contacts, 0.1 to 3 cells away at 5 and 10 points per shortest wavelength,
-!> traces of velocity are off by at most some
+!> Velocity along a contact jumps with the density, that across it bends where moduli differ. Where the grid has other averages
+!> than receiver_earth.f90 knows, weights over eight nodes read both as if they were smooth; pressure is smooth. Beside flat
+!> contacts, 0.1 to 3 cells away at 5 and 10 points per shortest wavelength, traces of velocity are off then by some
 !>     along    1/2 |rho here/rho there - 1| exp(-1.2 d)
 !>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.2 d)
-!> at d cells of size h, c the slower of both (t880). And what the grid lacks within some cells of a source (nearfield.f90) is that
-!> of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and half
-!> of the velocities (t208). On the source itself the field is infinite (t888).
+!> and more at d cells of size h, c the slower of both (t880). What the grid lacks within some cells of a source (nearfield.f90) is
+!> that of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and a
+!> third of the velocities (t208). On the source itself the field is infinite (t888).
 module contacts_near_m
   use kinds_m, only: dp
   use model_m, only: model_t
   use nearfield_m, only: near_least, near_most
   use parameters_m, only: job_t
+  use receiver_earth_m, only: EarthTold, PlaceUsed
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
@@ -53,50 +54,38 @@ contains
     integer :: r
     vx = index(','//scheme%components//',', ',vx,') > 0
     vz = index(','//scheme%components//',', ',vz,') > 0
-    if (vx .or. vz) then
+    if ((vx .or. vz) .and. .not. EarthTold(model, job, scheme)) then
       do r = 1, size(shot%rx)
-        seen = Around(model, job, scheme, Used(shot%rx(r), model%x0, scheme%dx), Used(shot%rz(r), model%z0, scheme%dz))
+        seen = Around(model, job, scheme, PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)))
         off = 0
         if (vx) off = max(off, seen(1)%bend, seen(2)%jump)
         if (vz) off = max(off, seen(1)%jump, seen(2)%bend)
         if (off > off_most) call ToldAdd(near%receivers, shot, r, off, .false.)
       end do
     end if
-    source = [Used(shot%sx, model%x0, scheme%dx), Used(shot%sz, model%z0, scheme%dz)]
+    source = PlaceUsed(model, scheme, shot%sx, shot%sz)
     do r = 1, size(shot%rx)
-      apart(r) = hypot((Used(shot%rx(r), model%x0, scheme%dx) - source(1))/scheme%dx, &
-                       (Used(shot%rz(r), model%z0, scheme%dz) - source(2))/scheme%dz)
+      apart(r) = norm2((PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)) - source)/[scheme%dx, scheme%dz])
       if (apart(r) < near_least) call ToldAdd(near%on_source, shot, r, 1.0_dp, .false.)
     end do
     if (.not. any(apart <= near_most)) return
-    seen = Around(model, job, scheme, source(1), source(2))
+    seen = Around(model, job, scheme, source)
     if (.not. maxval(seen%dense) > off_most) return
     do r = 1, size(shot%rx)
       if (apart(r) <= near_most) call ToldAdd(near%sources, shot, r, maxval(seen%dense), .false.)
     end do
-
-  contains
-
-    !> The place at which a source or a receiver is modelled.
-    pure real(dp) function Used(x, x0, d)
-      real(dp), intent(in) :: x, x0, d
-      Used = x
-      if (.not. scheme%exact_positions) Used = x0 + d*nint((x - x0)/d)
-    end function Used
-
   end subroutine ContactsShot
 
-  !> Errors at a place [m] by the contacts along x and along z.
-  pure function Around(model, job, scheme, x, z) result(seen)
+  !> Errors at a place, from the first sample on [m], by the contacts along x and along z.
+  pure function Around(model, job, scheme, place) result(seen)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
-    real(dp), intent(in) :: x, z
+    real(dp), intent(in) :: place(2)
     type(seen_t) :: seen(2)
     integer :: n(2), at(2), a
-    real(dp) :: place(2), own(2), d(2)
+    real(dp) :: own(2), d(2)
     n = [model%nx, model%nz]
-    place = [x - model%x0, z - model%z0]
     own = [model%dx, model%dz]
     d = [scheme%dx, scheme%dz]
     at = min(max(nint(place/own) + 1, 1), n)
@@ -159,8 +148,8 @@ contains
     if (near%receivers%n > 0) &
       call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away// &
                 ', of a contact, the first of them '//near%receivers%first//': what is read between the nodes there is off by '// &
-                'up to some '//Str(100*min(near%receivers%off, 1.0_dp), 2)//' %; record p, which is within some 10 %, put them '// &
-                'farther away from the contact, or take a smaller spacing')
+                Str(100*min(near%receivers%off, 1.0_dp), 2)//' % and more; take regrid=cell, or put them farther away from '// &
+                'the contact')
     if (near%on_source%n > 0) &
       call SchemeWarn(scheme, Str(near%on_source%n)//' receiver(s) stand on their source, the first of them '// &
                 near%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; put '// &
@@ -168,8 +157,8 @@ contains
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
                 'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
-                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by half; '// &
-                'put the source '//away//' away from the contact, or take a smaller spacing')
+                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by a '// &
+                'third; put the source '//away//' away from the contact, or take a smaller spacing')
   end subroutine ContactsSay
 
 end module contacts_near_m

@@ -4,8 +4,8 @@
 !>
 !> A worker calls setup, then advance until all steps are done, then gather. These, states and checks of the field are those of
 !> every time loop (timeloop.f90), which calls the verbs below. This file tells the story; the submodules hold its parts: the medium
-!> with its absorbing layers, source and receivers (fd2d_setup.f90), snapshots (fd2d_snapshots.f90), traces (fd2d_traces.f90), the
-!> sentence on a field that blows up (fd2d_blowup.f90).
+!> with its absorbing layers, source and receivers (fd2d_setup.f90), these beside contacts (fd2d_contacts.f90), snapshots
+!> (fd2d_snapshots.f90), traces (fd2d_traces.f90), the sentence on a field that blows up (fd2d_blowup.f90).
 !>
 !> A source spread over cells with weights w gives σ(i,k) the increment -dt K(i,k) w/(dx dz) Q each step: with K of the cell itself
 !> source and receiver may change places in any medium and the pressure trace stays the same.
@@ -21,8 +21,9 @@ module fd2d_m
   use hash_m, only: HashAdd
   use host_c, only: host_seconds
   use kinds_m, only: dp, i8, sp
-  use off_grid_points_m, only: axis_t
+  use off_grid_points_m, only: axis_t, points_t
   use scheme_m, only: scheme_t, SchemePad
+  use sinc_m, only: sinc_nodes
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopTraces, timeloop_t
@@ -37,6 +38,17 @@ module fd2d_m
   integer, parameter :: chunk_least = 20          !< steps of the first; on a GPU at least so many, times a power of two
   real(dp), parameter :: gpu_seconds = 0.03_dp    !< of a chunk on a GPU at most: each shot there is looked after once in this time
 
+  integer, parameter :: contact_slopes = 2        !< half-length of differences beside contacts
+  integer, parameter, public :: contact_cells = sinc_nodes*(sinc_nodes + 4*contact_slopes)   !< that a receiver reads there
+
+  !> Weights of the cells around a place in the fields σ, vx, vz, and in the volume injection rate of the source.
+  type :: contact_point_t
+    integer :: low(2)
+    real(dp), allocatable :: w(:, :, :)           !< from cell `low` on
+    real(dp) :: q = 0                             !< [m2/s]
+    real(dp) :: moved(2) = 0                      !< of pressure: the grid has it so many cells away along x and z
+  end type contact_point_t
+
   !> Its one film are the snapshots.
   type, extends(timeloop_t) :: fd2d_t
     class(fd2d_engine_t), allocatable :: engine
@@ -45,12 +57,15 @@ module fd2d_m
     real(sp), allocatable :: kappa(:, :), rho(:, :)   !< medium, layers included [Pa, kg/m3]
     real(sp), allocatable :: rho_z(:, :)          !< at the points of vz; rho is then at those of vx, else at those of sigma
     integer, allocatable :: fields(:)             !< of the components asked for
+    real(dp), allocatable :: moved(:, :)          !< contact_point_t's, of receivers and, the last, source, (2, nrec+1)
     real(dp), allocatable :: near(:, :)           !< what the grid lacks at receivers close to the source, (nrec, components)
+    integer, allocatable :: whose(:)              !< the trace that each of those beside is a part of, by its number
     integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has
   contains
     procedure, nopass :: kernels => Fd2dKernels, trial => Fd2dTrial, need
     procedure :: make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, blow_up, identify, describe, make_traces, add_near
+    procedure :: samples => WithBeside
   end type fd2d_t
 
   interface
@@ -84,6 +99,19 @@ module fd2d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_receivers
 
+    ! --- fd2d_contacts.f90
+
+    !> The sum that `field` is at (x, z) [m]. `beside` is false where no contact is near that matters: then it is what the weights
+    !> of OffGridAdd make of the field.
+    module subroutine ContactPoint(self, field, x, z, lacks, source, point, beside)
+      class(fd2d_t), intent(in) :: self
+      integer, intent(in) :: field
+      real(dp), intent(in) :: x, z, lacks(:)      !< lacks: of receiver_earth.f90
+      type(points_t), intent(in) :: source        !< its cells
+      type(contact_point_t), intent(out) :: point
+      logical, intent(out) :: beside
+    end subroutine ContactPoint
+
     ! --- fd2d_snapshots.f90
 
     !> Room for the snapshots of the shot.
@@ -111,6 +139,12 @@ module fd2d_m
       real(sp), contiguous, intent(out) :: traces(:, :, :)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_traces
+
+    module subroutine WithBeside(self, raw, error)
+      class(fd2d_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: raw(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine WithBeside
 
     module subroutine add_near(self, c, samples)
       class(fd2d_t), intent(in) :: self
@@ -235,6 +269,7 @@ contains
       if (g%apart) call HashAdd(id%medium, checksum_floats(0_i8, size(self%rho_z, kind=i8), self%rho_z))
       call HashAdd(id%medium, self%scheme%fpeak)                  ! of the layers
       call HashAdd(id%positions, [self%ax%x0, self%az%x0])
+      if (allocated(self%shot%lacks)) call HashAdd(id%positions, reshape(self%shot%lacks, [size(self%shot%lacks)]))
       call HashAdd(id%positions, merge(1, 0, self%scheme%exact_positions))
       call HashAdd(id%times, self%scheme%snapshot)
       call HashAdd(id%times, [self%scheme%snapshot_step, self%pictures])
@@ -243,7 +278,8 @@ contains
 
   ! --- memory --------------------------------------------------------------------------------------------------------------
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores, huge() where no GPU takes it.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces and, of velocities, one beside each; 0 on CPU
+  !> cores, huge() where no GPU takes it.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -251,7 +287,7 @@ contains
     type(fd2d_grid_t) :: grid
     grid = Fd2dGrid(scheme, window%nx, window%nz)
     grid%apart = WindowParts(window) == 3
-    bytes = Fd2dMemory(scheme%variant, grid, traces, scheme%nt)
+    bytes = Fd2dMemory(scheme%variant, grid, merge(2*traces, traces, grid%velocities), scheme%nt)
   end function need
 
   !> Gives back all memory; twice is harmless.

@@ -3,7 +3,7 @@
 submodule(fd2d_m) fd2d_setup
   use fd2d_stability_m, only: StabilityCheck
   use nearfield_m, only: near_most, nearfield_t, NearfieldNew, NearfieldTerms
-  use off_grid_points_m, only: OffGridAdd, OffGridNearest, OffGridStart, points_t
+  use off_grid_points_m, only: OffGridAdd, OffGridBox, OffGridJoin, OffGridNearest, OffGridStart
   use pml_m, only: PmlProfile
   implicit none
 
@@ -145,7 +145,7 @@ contains
   module procedure make_source
     type(points_t) :: points
     real(sp), allocatable :: w(:)
-    real(dp) :: peak
+    real(dp) :: peak, moved(2)
     integer :: n, cells
     if (.not. self%scheme%exact_positions) then
       self%shot%sx = OffGridNearest(self%ax, self%shot%sx)
@@ -156,9 +156,7 @@ contains
         return
       end if
     end if
-    call OffGridStart(points)
-    call OffGridAdd(points, self%ax, self%az, self%shot%sx, self%shot%sz, 0.0_dp, 0.0_dp, &
-                      -self%grid%dt/(self%grid%dx*self%grid%dz))
+    points = SourcePoint(self, -self%grid%dt/(self%grid%dx*self%grid%dz), moved)
     cells = points%start(2) - 1
     allocate (w(cells))
     do n = 1, cells
@@ -174,8 +172,29 @@ contains
     call self%engine%source(scale(self%scheme%q, -self%exponent2), points%i(:cells), points%k(:cells), w, error)
   end procedure make_source
 
+  !> The cells of the source, with their weights times a factor.
+  type(points_t) function SourcePoint(self, factor, moved) result(points)
+    class(fd2d_t), intent(in) :: self
+    real(dp), intent(in) :: factor
+    real(dp), intent(out) :: moved(2)
+    type(contact_point_t) :: sums
+    logical :: contact
+    call OffGridStart(points)
+    moved = 0
+    contact = allocated(self%shot%lacks)
+    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%lacks(:, size(self%shot%lacks, 2)), &
+                                   points, sums, contact)
+    if (contact) then
+      moved = sums%moved
+      call OffGridBox(points, sums%low, factor*sums%w(:, :, field_sigma))
+    else
+      call OffGridAdd(points, self%ax, self%az, self%shot%sx, self%shot%sz, 0.0_dp, 0.0_dp, factor)
+    end if
+  end function SourcePoint
+
   module procedure make_receivers
-    type(points_t) :: points
+    type(points_t) :: points, beside, source
+    real(dp), allocatable :: moved(:, :)
     integer, allocatable :: field(:)
     integer :: c, r, cells
     if (.not. self%scheme%exact_positions) then
@@ -185,20 +204,56 @@ contains
     call ReadComponents(self%scheme%components, self%fields, error)
     if (allocated(error)) return
     self%at_whole = self%fields == field_sigma
+    self%whose = [integer ::]
     call OffGridStart(points)
-    allocate (field(size(self%shot%rx)*size(self%fields)))
+    call OffGridStart(beside)
+    allocate (moved(2, size(self%shot%rx) + 1), source=0.0_dp)
+    call move_alloc(moved, self%moved)
+    source = SourcePoint(self, 1.0_dp, self%moved(:, size(self%shot%rx) + 1))
+    self%near = reshape([real(dp) ::], [size(self%shot%rx), size(self%fields)], [0.0_dp])
     do c = 1, size(self%fields)
       do r = 1, size(self%shot%rx)
-        call OffGridAdd(points, self%ax, self%az, self%shot%rx(r), self%shot%rz(r), &
-                          merge(0.5_dp, 0.0_dp, self%fields(c) == field_vx), merge(0.5_dp, 0.0_dp, self%fields(c) == field_vz), &
-                          merge(-1.0_dp, 1.0_dp, self%fields(c) == field_sigma))
-        field(points%n) = self%fields(c)
+        call ReceiverPoint(self, r, c, source, points, beside)
       end do
     end do
+    field = [((self%fields(c), r=1, size(self%shot%rx)), c=1, size(self%fields)), &
+             (field_vx + field_vz - self%fields(1 + (self%whose(r) - 1)/size(self%shot%rx)), r=1, size(self%whose))]
+    self%beside = size(self%whose)
+    call OffGridJoin(points, beside)
     cells = points%start(points%n + 1) - 1
     call self%engine%receivers(points%start(:points%n + 1), field, points%i(:cells), points%k(:cells), points%w(:cells), error)
     if (.not. allocated(error)) call MakeNearfield(self)
   end procedure make_receivers
+
+  !> Adds receiver r of component c as a point; near contacts what it has of the other velocity is a point of those beside.
+  subroutine ReceiverPoint(self, r, c, source, points, beside)
+    class(fd2d_t), intent(inout) :: self
+    integer, intent(in) :: r, c
+    type(points_t), intent(in) :: source
+    type(points_t), intent(inout) :: points, beside
+    type(contact_point_t) :: sums
+    real(dp) :: sign
+    logical :: contact
+    associate (x => self%shot%rx(r), z => self%shot%rz(r), field => self%fields(c))
+      sign = merge(-1.0_dp, 1.0_dp, field == field_sigma)
+      contact = allocated(self%shot%lacks)
+      if (contact) call ContactPoint(self, field, x, z, self%shot%lacks(:, r), source, sums, contact)
+      if (contact) then
+        self%near(r, c) = sums%q
+        if (field == field_sigma) self%moved(:, r) = sums%moved
+        call OffGridBox(points, sums%low, sign*sums%w(:, :, field))
+        if (field == field_sigma) return
+        associate (other => sums%w(:, :, field_vx + field_vz - field))
+          if (all(abs(other) <= 0)) return
+          call OffGridBox(beside, sums%low, other)
+        end associate
+        self%whose = [self%whose, points%n]
+      else
+        call OffGridAdd(points, self%ax, self%az, x, z, merge(0.5_dp, 0.0_dp, field == field_vx), &
+                        merge(0.5_dp, 0.0_dp, field == field_vz), sign)
+      end if
+    end associate
+  end subroutine ReceiverPoint
 
   !> 'p,vx,vz' -> fields.
   pure subroutine ReadComponents(text, fields, error)
@@ -237,21 +292,20 @@ contains
     real(dp) :: source(2), image(2), receiver(2), terms(3), more(3)
     integer :: r, c, nrec
     nrec = size(self%shot%rx)
-    self%near = reshape([real(dp) ::], [nrec, size(self%fields)], [0.0_dp])
     source = [(self%shot%sx - self%ax%x0)/self%ax%h, (self%shot%sz - self%az%x0)/self%az%h] + 1
     image = [source(1), 2 - source(2)]
     do r = 1, nrec
       receiver = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
       if (norm2(receiver - source) > near_most) cycle
       if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
-      call NearfieldTerms(table, source, receiver, terms)
+      call NearfieldTerms(table, source, self%moved(:, nrec + 1), receiver, self%moved(:, r), terms)
       if (self%grid%free_top) then
-        call NearfieldTerms(table, image, receiver, more)
+        call NearfieldTerms(table, image, self%moved(:, nrec + 1)*[1, -1], receiver, self%moved(:, r), more)
         terms = terms - more
       end if
       terms(1) = terms(1)*2/(1/DensityAt(self, source) + 1/DensityAt(self, receiver))
       do c = 1, size(self%fields)
-        self%near(r, c) = terms(1 + self%fields(c))
+        self%near(r, c) = self%near(r, c) + terms(1 + self%fields(c))
       end do
     end do
   end subroutine MakeNearfield

@@ -36,6 +36,8 @@ contains
       end if
       call self%engine%filtered(which, (c - 1)*n + 1, traces(:, :, c), error)
       if (allocated(error)) return
+      call AddBeside(self, which, (c - 1)*n, traces(:, :, c), error)
+      if (allocated(error)) return
       associate (weights => self%near(:, c))
         if (all(abs(weights) <= 0)) cycle
         call TraceFilterApply(filter%filter, reshape(NearSeries(self, c), [self%scheme%nt, 1]), near)
@@ -45,6 +47,37 @@ contains
       end associate
     end do
   end subroutine FilterThere
+
+  !> Adds what traces from + 1 .. from + size(traces, 2) have beside them, filtered there.
+  subroutine AddBeside(self, which, from, traces, error)
+    class(fd2d_t), intent(inout) :: self
+    integer, intent(in) :: which, from
+    real(sp), contiguous, intent(inout) :: traces(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: beside(:, :)
+    integer :: first, n, b
+    n = count(self%whose > from .and. self%whose <= from + size(traces, 2))
+    if (n == 0) return
+    first = findloc(self%whose > from, .true., 1)
+    allocate (beside(size(traces, 1), n))
+    call self%engine%filtered(which, size(self%shot%rx)*size(self%fields) + first, beside, error)
+    if (allocated(error)) return
+    do b = 1, n
+      associate (trace => traces(:, self%whose(first + b - 1) - from))
+        trace = trace + beside(:, b)
+      end associate
+    end do
+  end subroutine AddBeside
+
+  !> The samples of the traces asked for, with what is beside them.
+  module procedure WithBeside
+    integer :: b
+    call self%engine%traces(1, raw, error)
+    if (allocated(error)) return
+    do b = 1, self%beside
+      raw(:, self%whose(b)) = raw(:, self%whose(b)) + raw(:, size(raw, 2) - self%beside + b)
+    end do
+  end procedure WithBeside
 
   !> Adds the near field to the samples (nt, receivers) of component c.
   module procedure add_near

@@ -79,10 +79,11 @@ contains
   end function FourierSum
 
   !> The terms that the grid lacks at a receiver, terms(1:3): C for pressure, dC/dx and dC/dz [1/m] with the sign of velocity; 0
-  !> where the distance is not near_least .. near_most cells. Positions in cells: node n is at n.
-  subroutine NearfieldTerms(near, source, receiver, terms)
+  !> where the distance is not near_least .. near_most cells. Positions in cells: node n is at n. Beside contacts the grid has
+  !> the source, and a receiver of pressure, so many cells off (fd2d_contacts.f90).
+  subroutine NearfieldTerms(near, source, source_moved, receiver, receiver_moved, terms)
     type(nearfield_t), intent(in) :: near
-    real(dp), intent(in) :: source(2), receiver(2)
+    real(dp), intent(in) :: source(2), receiver(2), source_moved(2), receiver_moved(2)
     real(dp), intent(out) :: terms(3)
     real(dp) :: x, z, r, kappa
     integer :: j
@@ -96,9 +97,9 @@ contains
       kappa = sqrt(kappa2(j)/(near%dx*near%dz))
       terms = terms + share(j)*[BesselK(kappa*r, 0), kappa*BesselK(kappa*r, 1)*x/r, kappa*BesselK(kappa*r, 1)*z/r]/(2*pi)
     end do
-    terms(1) = terms(1) - SpreadOver(near%g, source, receiver)
-    terms(2) = terms(2) - SpreadOver(near%vx, source, receiver - [0.5_dp, 0.0_dp])
-    terms(3) = terms(3) - SpreadOver(near%vz, source, receiver - [0.0_dp, 0.5_dp])
+    terms(1) = terms(1) - SpreadOver(near%g, source + source_moved, receiver + receiver_moved)
+    terms(2) = terms(2) - SpreadOver(near%vx, source + source_moved, receiver - [0.5_dp, 0.0_dp])
+    terms(3) = terms(3) - SpreadOver(near%vz, source + source_moved, receiver - [0.0_dp, 0.5_dp])
   end subroutine NearfieldTerms
 
   !> The table's answer with source and receiver spread over their cells.

@@ -14,7 +14,7 @@ module model_window_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: ModelGrid, ModelShape, ModelWindow, ModelApart
+  public :: ModelGrid, ModelShape, ModelWindow, ModelApart, SameStep
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window; nobody has tried more
   integer, parameter :: farthest = 1000000000 !< number of a node

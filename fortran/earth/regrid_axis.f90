@@ -8,7 +8,7 @@ module regrid_axis_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: axis_t, RegridAxis
+  public :: axis_t, RegridAxis, RegridShare
 
   integer, parameter :: pieces = 3                !< of the kernel, each a spacing wide, to each side
   real(dp), parameter :: kernel(0:3, 0:2) = reshape([1.0_dp, 0.0_dp, -7/3.0_dp, 4/3.0_dp, 0.0_dp, -2/3.0_dp, 1.25_dp, -7/12.0_dp, &
@@ -138,6 +138,12 @@ contains
     end function UpTo
 
   end subroutine RegridAxis
+
+  !> The part that a sample of spacing d_in has of a node of spacing d_out, by the kernel, `away` from it [m].
+  pure real(dp) function RegridShare(d_in, d_out, away) result(share)
+    real(dp), intent(in) :: d_in, d_out, away
+    share = KeysBelow((away + d_in/2)/d_out) - KeysBelow((away - d_in/2)/d_out)
+  end function RegridShare
 
   !> The integral of Keys' kernel from 0 to s.
   pure real(dp) function KeysBelow(s) result(total)

@@ -3,7 +3,6 @@ module master_deal_m
   use scheduler_m, only: SchedulerDrop, SchedulerNext
   use error_m, only: error_t
   use host_c, only: host_seconds
-  use keymap_m, only: KeymapShot
   use kinds_m, only: dp
   use shot_messages_m, only: ShotMessage
   use log_m, only: LogKeep
@@ -11,7 +10,7 @@ module master_deal_m
   use master_type_m, only: master_t
   use master_output_m, only: MasterNothingLeft, MasterOutputFails
   use master_stop_m, only: MasterCheckDeadline
-  use survey_m, only: SurveySnapshots, SurveyWindow
+  use survey_m, only: SurveyDealt, SurveySnapshots, SurveyWindow
   use protocol_m, only: LinkReply, link_t, message_t, MSG_DROP, MSG_NONE, MSG_STOP
   use shot_m, only: shot_t
   use store_m, only: StoreDeal
@@ -43,7 +42,7 @@ contains
       call SchedulerNext(self%scheduler, worker, host_seconds(), slot, from)
     if (slot == 0) call MasterCheckDeadline(self)
     if (slot > 0) then
-      call KeymapShot(self%survey%keymap, slot, shot)
+      call SurveyDealt(self%survey, slot, shot)
       call SurveyWindow(self%survey, shot, .false., window, error)
       if (allocated(error)) deallocate (error)      ! the worker gets it when it asks for the window
       call ShotMessage(shot, window, SurveySnapshots(self%survey, shot%record), reply)

@@ -56,6 +56,7 @@ module physics_m
     procedure :: search_step => NoSearch
     procedure(window_i), deferred :: window
     procedure :: media => MediaOfWindow
+    procedure :: look_around => NothingAround
     procedure :: velocity => Slowest
     procedure :: check_shot => NoShotRules
     procedure :: silent => NoneSilent
@@ -300,6 +301,14 @@ contains
     call self%window(job, scheme, shot, .true., filled, error, box)
     if (.not. allocated(error)) media = reshape(filled%medium, [size(filled%medium, kind=i8)])
   end subroutine MediaOfWindow
+
+  !> Sets what the grid lacks of the earth at the receivers of a shot, which only the model tells: here nothing.
+  subroutine NothingAround(self, job, scheme, shot)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(inout) :: shot
+  end subroutine NothingAround
 
   !> Memory for a shot in a window, without its traces, with or without `pictures`: of a worker, and of rank 0 with the model
   !> [bytes].

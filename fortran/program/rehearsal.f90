@@ -163,6 +163,7 @@ contains
     allocate (alone, source=scheme)
     alone%ranks = 1                               ! the shot is tried on this rank: it has the whole window
     if (.not. allocated(error)) call survey%physics%window(job, alone, shot, .true., window, error)
+    if (.not. allocated(error)) call survey%physics%look_around(job, alone, shot)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return

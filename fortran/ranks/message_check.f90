@@ -12,6 +12,7 @@ module message_check_m
   public :: MessageProblem
 
   integer(i8), parameter :: most = huge(1)        !< numbers that become default integers
+  integer(i8), parameter :: most_besides = 64     !< of a receiver beside place and channel; a physics has a handful
 
 contains
 
@@ -84,7 +85,9 @@ contains
     character(:), allocatable, intent(inout) :: why
     call OfShot(m, why)
     call Within('receivers', m%n(3), 1_i8, most, why)
-    call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+    call Within('numbers besides of a receiver', m%n(9), 0_i8, most_besides, why)
+    if (why == '') call Fits('positions', Length(m) - Besides(m), [4_i8, m%n(3)], why)
+    if (why == '' .and. m%n(9) > 0) call Fits('numbers besides', Besides(m), [m%n(9), m%n(3) + 1], why)
     call Within('cells of the window along x', m%n(5), 0_i8, most, why)
     call Within('cells of the window along y', m%n(6), 0_i8, most, why)
     call Within('cells of the window along z', m%n(7), 0_i8, most, why)
@@ -92,8 +95,16 @@ contains
     if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
     if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
     if (why == '') call Places(m%places(:3*m%n(3)), why)
-    if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
+    if (why == '') call Channels(m%places(3*m%n(3) + 1:4*m%n(3)), why)
+    if (why == '' .and. .not. all(Finite(m%places(4*m%n(3) + 1:)))) why = 'numbers besides of a receiver that are none'
   end subroutine OfPositions
+
+  !> What a shot has beside positions, if these are all there.
+  pure integer(i8) function Besides(m)
+    type(message_t), intent(in) :: m
+    Besides = 0
+    if (m%n(9) > 0) Besides = max(0_i8, Length(m) - 4*m%n(3))
+  end function Besides
 
   !> A piece of the medium, or the request for it, which comes with the number of shots.
   pure subroutine OfModel(m, why, nshots)

@@ -4,7 +4,8 @@
 !>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, snapshots?; positions, where its     -
-!>                        window of the model lies
+!>                        window of the model lies, and what its grid
+!>                        lacks of the earth at receivers
 !>     STOP      master   -                                                  BYE
 !>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
 !>                        (1) that is given up as the job ends

@@ -25,7 +25,7 @@ module survey_m
   use gather_m, only: numbers_most
   implicit none
   private
-  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow, SurveyMedia
+  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveyDealt, SurveySnapshots, SurveyWindow, SurveyMedia
   public :: SurveyCells, SurveyFilmBytes
 
   real(dp), parameter :: patience = 10          !< seconds of checking after which the log tells how far it is
@@ -331,6 +331,15 @@ contains
     type(box_t), intent(in), optional :: box
     call survey%physics%window(survey%job, survey%scheme, shot, medium, window, error, box)
   end subroutine SurveyWindow
+
+  !> A shot as workers get it: its geometry, and what the model tells of the earth at its receivers.
+  subroutine SurveyDealt(survey, slot, shot)
+    type(survey_t), intent(in) :: survey
+    integer, intent(in) :: slot
+    type(shot_t), intent(out) :: shot
+    call KeymapShot(survey%keymap, slot, shot)
+    call survey%physics%look_around(survey%job, survey%scheme, shot)
+  end subroutine SurveyDealt
 
   !> The media of a box of the cells of a shot's window, whose parts are known: along x, y, z, then part after part.
   subroutine SurveyMedia(survey, shot, window, box, media, error)

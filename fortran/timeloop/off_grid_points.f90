@@ -4,7 +4,7 @@ module off_grid_points_m
   use sinc_m, only: SincWeights
   implicit none
   private
-  public :: axis_t, points_t, OffGridStart, OffGridAdd, OffGridNearest, Lengthen
+  public :: axis_t, points_t, OffGridStart, OffGridAdd, OffGridBox, OffGridJoin, OffGridNearest, Lengthen
 
   !> The nodes along one axis: node n (1..n) is at x0 + (n-1) h.
   type :: axis_t
@@ -65,9 +65,7 @@ contains
         call AddCell(ix(i), kz(k), real(w, sp))
       end do
     end do
-    points%n = points%n + 1
-    if (points%n + 1 > size(points%start)) points%start = [points%start, points%start]
-    points%start(points%n + 1) = points%start(points%n) + n
+    call EndPoint(points, points%start(points%n + 1) + n)
 
   contains
 
@@ -83,6 +81,49 @@ contains
     end subroutine AddCell
 
   end subroutine OffGridAdd
+
+  !> Adds a point that is a sum over a box of cells, the first of which is (low(1), low(2)).
+  pure subroutine OffGridBox(points, low, w)
+    type(points_t), intent(inout) :: points
+    integer, intent(in) :: low(2)
+    real(dp), intent(in) :: w(:, :)
+    integer :: i, k, at
+    at = points%start(points%n + 1)
+    call Reserve(points, at + size(w) - 1)
+    do k = 1, size(w, 2)
+      do i = 1, size(w, 1)
+        if (abs(w(i, k)) <= 0) cycle
+        points%i(at) = low(1) + i - 1
+        points%k(at) = low(2) + k - 1
+        points%w(at) = real(w(i, k), sp)
+        at = at + 1
+      end do
+    end do
+    call EndPoint(points, at)
+  end subroutine OffGridBox
+
+  !> Adds all points of another list.
+  pure subroutine OffGridJoin(points, more)
+    type(points_t), intent(inout) :: points
+    type(points_t), intent(in) :: more
+    integer :: cells, own
+    cells = more%start(more%n + 1) - 1
+    own = points%start(points%n + 1) - 1
+    points%i = [points%i(:own), more%i(:cells)]
+    points%k = [points%k(:own), more%k(:cells)]
+    points%w = [points%w(:own), more%w(:cells)]
+    points%start = [points%start(:points%n + 1), own + more%start(2:more%n + 1)]
+    points%n = points%n + more%n
+  end subroutine OffGridJoin
+
+  !> The cells of the next point end before number `next`.
+  pure subroutine EndPoint(points, next)
+    type(points_t), intent(inout) :: points
+    integer, intent(in) :: next
+    points%n = points%n + 1
+    if (points%n + 1 > size(points%start)) points%start = [points%start, points%start]
+    points%start(points%n + 1) = next
+  end subroutine EndPoint
 
   !> Nodes and weights along one axis; weights of nodes outside are 0, or added to their image in a free surface.
   pure subroutine Along(axis, x, half, node, w)

@@ -8,7 +8,7 @@ program t240_fd2d_variants_agree
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
   use kinds_m, only: dp
-  use scene_m, only: scene_t, SceneApart, SceneRough, SceneRun, SceneScheme
+  use scene_m, only: scene_t, SceneApart, SceneLacks, SceneRough, SceneRun, SceneScheme
   use text_m, only: Str
   implicit none
   type(error_t), allocatable :: error
@@ -41,6 +41,7 @@ contains
     scene%job%npml = npml
     scene%job%components = 'p,vx,vz'
     scene%job%tmax = 0.3_dp
+    call SceneLacks(scene)
     call SceneScheme(scene, error)
   end function RoughScene
 

@@ -8,7 +8,7 @@ program t252_fd2d_resume
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
   use kinds_m, only: dp, i8, sp
-  use scene_m, only: NoProgress, scene_t, SceneMedium, SceneNew, SceneScheme
+  use scene_m, only: NoProgress, scene_t, SceneLacks, SceneMedium, SceneNew, SceneScheme
   use solver_m, only: time_position_t
   use team_m, only: team_t
   use text_m, only: Str
@@ -53,6 +53,7 @@ contains
     scene%shot%sz = 33.1_dp
     scene%shot%rx = [190.7_dp, 400.0_dp, 500.2_dp]
     scene%shot%rz = [11.9_dp, 160.0_dp, 300.1_dp]
+    call SceneLacks(scene)
     call SceneScheme(scene, error)
     call ClaimFine(error, variant//trim(merge(', free surface', ',             ', free))//' scene')
   end subroutine MakeScene
@@ -202,7 +203,7 @@ contains
     call MakeScene(scene, 'cpu', .false.)
     call Start(first, scene, 50)
     mine = first%state_identity()
-    do i = 1, 8
+    do i = 1, 9
       other = scene
       select case (i)
       case (1); other%scheme%variant = 'fortran'
@@ -213,6 +214,7 @@ contains
       case (6); other%scheme%snapshot = 0.1_dp
       case (7); other%scheme%components = 'p,vz,vx'
       case (8); other%scheme%w(8) = nearest(other%scheme%w(8), 1.0_dp)
+      case (9); other%shot%lacks(3, 2) = nearest(other%shot%lacks(3, 2), 1.0_dp)
       end select
       call Start(second, other, 0)
       call ClaimFine(error, 'another shot, kind '//Str(i))
@@ -238,8 +240,8 @@ contains
   function NameOf(i) result(text)
     integer, intent(in) :: i
     character(24) :: text
-    character(24), parameter :: kinds(8) = [character(24) :: 'variant', 'one bit of velocity', 'source', 'receivers', 'wavelet', &
-                                            'snapshots', 'components', 'one bit of a weight']
+    character(24), parameter :: kinds(9) = [character(24) :: 'variant', 'one bit of velocity', 'source', 'receivers', 'wavelet', &
+                                            'snapshots', 'components', 'one bit of a weight', 'what the grid lacks']
     text = kinds(i)
   end function NameOf
 

@@ -103,6 +103,7 @@ contains
   end subroutine Right
 
   subroutine WrongShots()
+    integer :: i
     call NewShot()
     m%n(3) = 3
     call Found('a shot with fewer positions than receivers', '8 positions, must be 4 x 3')
@@ -115,6 +116,14 @@ contains
     call NewShot()
     m%places(8) = 1e300_dp
     call Found('a channel of 1e300', 'channel')
+    call NewShot()
+    m%n(9) = 2_i8**62
+    call Found('a shot with 2**62 numbers besides of a receiver', 'numbers besides of a receiver = 4611686018427387904')
+    call NewShot()
+    m%n(9) = 3
+    call Found('a shot without its numbers besides', '0 numbers besides, must be 3 x 3')
+    m%places = [m%places, [(ieee_value(1.0_dp, ieee_quiet_nan), i=1, 9)]]
+    call Found('a shot with numbers besides that are none', 'numbers besides')
     m = message_t()
     call WindowMessage(101, window, m)
     m%n([7, 9]) = [2_i8**31 - 1, 2_i8**31 - 1]

@@ -12,7 +12,7 @@ module scene_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scene_t, SceneNew, SceneRough, SceneSolid, SceneMedium, SceneScheme, SceneRun, SceneTimes, SceneApart, RelativeL2, NoProgress
+  public :: scene_t, SceneNew, SceneRough, SceneSolid, SceneMedium, SceneLacks, SceneScheme, SceneRun, SceneTimes, SceneApart, RelativeL2, NoProgress
 
   type :: scene_t
     type(job_t) :: job
@@ -123,6 +123,19 @@ contains
     scene%window%medium(:, 1, k0 + 1:, 1) = real(vp, sp)
     scene%window%medium(:, 1, k0 + 1:, 2) = real(rho, sp)
   end subroutine SceneMedium
+
+  !> Receivers and a source beside contacts of a 2D earth that the scene's grid does not have, each as far from it as it likes.
+  subroutine SceneLacks(scene)
+    type(scene_t), intent(inout) :: scene
+    integer :: r
+    real(dp) :: rho, c
+    rho = real(scene%window%medium(1, 1, 1, 2), dp)
+    c = 1/(rho*real(scene%window%medium(1, 1, 1, 1), dp)**2)
+    associate (dx => scene%window%dx, dz => scene%window%dz, n => size(scene%shot%rx) + 1)
+      scene%shot%lacks = reshape([([rho*(0.8_dp + 0.2_dp*r), 0.1_dp*r*c*dx, -0.1_dp*dx/rho, 0.1_dp*dx*rho, &
+                                    -0.2_dp*c*dz, 0.1_dp*dz/(r*rho), -0.1_dp*dz*rho/r], r=1, n)], [7, n])
+    end associate
+  end subroutine SceneLacks
 
   !> Wavelet and scheme of the scene's job.
   subroutine SceneScheme(scene, error)

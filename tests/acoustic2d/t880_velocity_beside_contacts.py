@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Receivers of velocity beside a contact, and sources beside one, are told of before the first shot, by plan and run in the same
-words: how many, the first of them, and by how much they may be off, which the integral over wavenumber confirms. Media, places,
-spacing and points per wavelength are drawn at random."""
+"""Velocity beside a contact is right by the default rule of averages, as the integral over wavenumber confirms. By other rules, whose
+grids do not know what they lack, receivers there are told of before the first shot, by plan and run in the same words: how many, the
+first of them, and by how much they may be off. So are sources beside a contact. Media, places, spacing and points per wavelength are
+drawn at random."""
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ H, AWAY, CHANNELS = 10.0, 400.0, 8
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
 WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity stand within two cells, 20 m, of a contact, the first of them channel (\d+) "
-                   r"of shot record 1 at x = ([0-9.]+), z = ([0-9.]+) m: .* up to some ([0-9.]+) %; record p.*)")
+                   r"of shot record 1 at x = ([0-9.]+), z = ([0-9.]+) m: .* is off by ([0-9.]+) % and more; take regrid=cell.*)")
 SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than a cell to a contact of densities, "
                     r"the first of them channel (\d+) .*)")
 
@@ -23,8 +24,8 @@ SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a 
 class Case:
     """A contact of two media at depth `zi`, or, upright, at that x; receivers at some cells from it."""
 
-    def __init__(self, media, cells, away, sideways):
-        self.sample, self.points, self.upright = float(rng.choice([2.5, 10.0])), float(rng.uniform(5, 9)), bool(rng.integers(2))
+    def __init__(self, media, cells, away, sideways, sample=0.0):
+        self.sample, self.points, self.upright = sample or float(rng.choice([2.5, 10.0])), float(rng.uniform(5, 9)), bool(rng.integers(2))
         self.media, self.zi = media, 600 + self.sample * (rng.integers(4) + 0.5)
         self.slow = min(c for c, _ in media)
         self.fmax = self.slow / (self.points * H)
@@ -53,9 +54,9 @@ class Case:
         self.plan = run("plan", f"par={here / 'job.par'}", "overwrite=y").stdout
         return t, [p, *(v[::-1] if self.upright else v)]
 
-    def errors(self):
+    def errors(self, **deck):
         """Of p, v along and v across [%], by channel."""
-        t, got = self.shot()
+        t, got = self.shot(**deck)
         f = Frequencies(self.tmax, 2.2 * self.fmax, self.fpeak, self.t0)
         exact = two_half_spaces(f, *self.media, self.zi, self.source, self.receivers, 6250 * self.tmax + 800,
                                 13.8 * self.fmax / self.slow + 0.02)
@@ -73,29 +74,35 @@ def media():
     return two[::-1] if rng.integers(2) else two
 
 
-seen = 0
-for _ in range(6):
+for _ in range(4):
     case = Case(media(), rng.uniform(-3, 3, CHANNELS), AWAY, rng.uniform(250, 600, CHANNELS))
-    off = case.errors()
+    p, along, across = case.errors().max(1)
+    claim(along < p + 1 and across < 5 and p < 13 and not WORDS.search(case.said), f"{case.words()}: velocity across the contact within "
+          f"{across:.1f} %, at most 5, along it {along:.1f} %, p {p:.1f} %, at most 1 of each other; nothing told")
+
+seen = 0
+for _ in range(3):
+    case = Case(media(), rng.uniform(-3, 3, CHANNELS), AWAY, rng.uniform(250, 600, CHANNELS), 2.5)
+    off = case.errors(regrid="average")
     p, worst = off[0].max(), off[1:].max(0)
     w, near = WORDS.search(case.said), np.abs(case.receivers[:, 1] - case.zi) <= 2 * H
     n, first, most = (int(w[2]), int(w[3]), float(w[6])) if w else (0, 0, 0.0)
     seen += n
-    good = (worst > 7).sum() <= n <= near.sum() and worst[~near].max(initial=0) < 8 and p < 13
-    good = good and (n == 0 and worst.max() < 7 or n > 0 and worst.max() < 1.25 * most + 1)
+    good = (worst > 20).sum() <= n <= near.sum() and worst.max() < 3 * most + 20
     if w:
         at = case.turned(case.receivers[first - 1])
         good = good and near[first - 1] and np.allclose([float(w[4]), float(w[5])], at, atol=1e-3) and w[1] in case.plan
-    claim(good, f"{case.words()}: {(worst > 7).sum()} of {CHANNELS} receivers of velocity are more than 7 % off, at most {worst.max():.1f} %, "
-          f"p {p:.1f} %; told: {n}, first {first}, up to {most:g} %, must be as many and as much, and at most the {near.sum()} within two cells")
+    claim(good, f"{case.words()}, regrid=average: {(worst > 20).sum()} of {CHANNELS} receivers of velocity are more than 20 % off, at most "
+          f"{worst.max():.1f} %, p {p:.1f} %; told: {n}, first {first}, {most:g} % and more, must be as many, a third of what it is above 20 %, "
+          f"and at most the {near.sum()} within two cells")
 claim(seen > 0, f"{seen} receivers told of in all (seed {SEED})")
 
 two = [(1500.0, 1000.0), (2000.0, 2000.0)]
-far = Case(two, [-2.6, 2.6, -5, 7], AWAY, np.full(4, 300.0))
-far.shot()
+far = Case(two, [-2.6, 2.6, -5, 7], AWAY, np.full(4, 300.0), 2.5)
+far.shot(regrid="average")
 claim(not WORDS.search(far.said) and not SOURCE.search(far.said), "nothing is told of receivers 2.6 cells and more away")
-here = Case(two, [-1.0, 0.4], AWAY, np.full(2, 300.0))
-here.shot()
+here = Case(two, [-1.0, 0.4], AWAY, np.full(2, 300.0), 2.5)
+here.shot(regrid="average")
 words = WORDS.search(here.said)
 quiet = run("plan", f"par={sorted(Path().glob('run*'), key=lambda a: a.stat().st_mtime)[-1] / 'job.par'}", "overwrite=y", "components=p")
 claim(words and not WORDS.search(quiet.stdout) and quiet.returncode == 0, "nor where p alone is recorded: "

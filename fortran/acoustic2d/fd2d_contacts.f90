@@ -1,0 +1,196 @@
+!> Pressure and velocity at a place beside contacts, as sums over cells. Arguments stand in fd2d.f90.
+!>
+!> Weights over eight nodes read a field as if it were smooth. It is not: along a contact velocity jumps with 1/density, across it
+!> velocity bends with compressibility 1/K, and pressure with density. Smooth are rho v along a contact, v across it, and pressure.
+!> Let n be the direction across, in which the medium on the grid changes around the place, W the weights of the place, rho the
+!> model's density there, o the other axis than a. Then
+!>
+!>     p   = W(p) + sum_a n_a² X_a W(1/rho dp/da)
+!>     v_a = sum_b n_a n_b W(v_b) + (δ_ab - n_a n_b) W(rho v_b)/rho
+!>           + n_a² (Y_a W(K div v - K q) - F_a W(d(rho v_o)/do)) + n_o² X_o W(dv_o/da)/rho
+!>
+!> X, Y, F are the integrals of density, 1/K and 1/rho along an axis up to the place less those of the grid (receiver_earth.f90): so
+!> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. Where the
+!> medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver may change places.
+submodule(fd2d_m) fd2d_contacts
+  use off_grid_points_m, only: OffGridAdd, OffGridStart
+  use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_rho
+  implicit none
+
+  real(dp), parameter :: slope_w(contact_slopes) = [9/8.0_dp, -1/24.0_dp]   !< of differences in what is a small part of a field
+  integer, parameter :: beyond = sinc_nodes/2 + contact_slopes   !< cells that a place reads to each side
+  integer, parameter :: around = 3            !< cells around a place that tell how the medium changes
+  real(dp), parameter :: even = 1.0e-3_dp     !< of density, or of a cell of the medium: less is none
+
+contains
+
+  module procedure ContactPoint
+    real(dp) :: n(2, 2), d(2), place(2)
+    integer :: at(2), a, o
+    d = [self%grid%dx, self%grid%dz]
+    place = [(x - self%ax%x0)/self%ax%h, (z - self%az%x0)/self%az%h] + 1
+    at = nint(place)
+    beside = Uneven()
+    if (.not. beside) return
+    n = Directions(self, place)
+    point%low = at - beyond
+    allocate (point%w(2*beyond + 1, 2*beyond + 1, 0:2), source=0.0_dp)
+    if (field == field_sigma) then
+      call AddPressure()
+    else
+      a = field
+      o = 3 - a
+      call AddSmooth()
+      call AddBent()
+    end if
+
+  contains
+
+    !> The place in a field whose points are so many half cells off the nodes.
+    type(points_t) function CellsOf(halves) result(cells)
+      integer, intent(in) :: halves(2)
+      call OffGridStart(cells)
+      call OffGridAdd(cells, self%ax, self%az, x, z, 0.5_dp*halves(1), 0.5_dp*halves(2), 1.0_dp)
+    end function CellsOf
+
+    !> True where it is worth its weights.
+    pure logical function Uneven()
+      real(dp) :: lack(2)
+      associate (rho => lacks(lacks_rho), k => self%kappa(at(1), at(2)))
+        lack = max(abs(lacks(lacks_c))*k, abs(lacks(lacks_flow))*rho, abs(lacks(lacks_mass))/rho)/d
+        Uneven = any(lack > even) .or. any(lack > 0) .and. &
+                 any(abs([Density(self, 1, at(1), at(2)), Density(self, 2, at(1), at(2))]/rho - 1) > even)
+      end associate
+    end function Uneven
+
+    subroutine AddPressure()
+      type(points_t) :: cells
+      integer :: a, c
+      cells = CellsOf([0, 0])
+      do c = 1, cells%start(2) - 1
+        call Add(field_sigma, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
+      end do
+      do a = 1, 2
+        cells = CellsOf([2 - a, a - 1])
+        do c = 1, cells%start(2) - 1
+          point%moved(a) = point%moved(a) + n(a, a)*lacks(lacks_mass(a))*cells%w(c)/Density(self, a, cells%i(c), cells%k(c))/d(a)
+          call AddSlope(field_sigma, a, 1, [cells%i(c), cells%k(c)], &
+                        n(a, a)*lacks(lacks_mass(a))*cells%w(c)/Density(self, a, cells%i(c), cells%k(c)))
+        end do
+      end do
+    end subroutine AddPressure
+
+    !> What is smooth across a contact, and along it.
+    subroutine AddSmooth()
+      type(points_t) :: cells
+      real(dp) :: ratio
+      integer :: b, c
+      do b = 1, 2
+        cells = CellsOf([2 - b, b - 1])
+        do c = 1, cells%start(2) - 1
+          ratio = Density(self, b, cells%i(c), cells%k(c))/lacks(lacks_rho)
+          call Add(b, [cells%i(c), cells%k(c)], cells%w(c)*(n(a, b)*(1 - ratio) + merge(ratio, 0.0_dp, a == b)))
+        end do
+      end do
+    end subroutine AddSmooth
+
+    !> What bends on its way to the place.
+    subroutine AddBent()
+      type(points_t) :: cells
+      real(dp) :: w
+      integer :: b, c
+      cells = CellsOf([0, 0])
+      do c = 1, cells%start(2) - 1
+        associate (i => cells%i(c), k => cells%k(c))
+          w = n(a, a)*lacks(lacks_c(a))*self%kappa(i, k)*cells%w(c)
+          do b = 1, 2
+            call AddSlope(b, b, 0, [i, k], w)
+          end do
+          point%q = point%q - w*SourceAt(i, k)/product(d)
+          call AddSlope(o, o, 0, [i, k], -n(a, a)*lacks(lacks_flow(a))*cells%w(c), times_density=.true.)
+        end associate
+      end do
+      cells = CellsOf([1, 1])
+      do c = 1, cells%start(2) - 1
+        call AddSlope(o, a, 1, [cells%i(c), cells%k(c)], n(o, o)*lacks(lacks_mass(o))*cells%w(c)/lacks(lacks_rho))
+      end do
+    end subroutine AddBent
+
+    !> Adds w times the difference of a field along an axis around a cell: `up` 1 half a cell beyond it, else at it. What lies above
+    !> a free surface is the image of what lies below.
+    subroutine AddSlope(of, axis, up, cell, w, times_density)
+      integer, intent(in) :: of, axis, up, cell(2)
+      real(dp), intent(in) :: w
+      logical, intent(in), optional :: times_density
+      real(dp) :: part
+      integer :: to(2), l, side
+      do l = 1, contact_slopes
+        do side = -1, 1, 2
+          to = cell
+          to(axis) = to(axis) + up + merge(l - 1, -l, side > 0)
+          part = side*w*slope_w(l)/d(axis)
+          if (self%az%surface .and. to(2) < 1) then
+            to(2) = merge(1, 2, of == field_vz) - to(2)
+            if (of /= field_vz) part = -part
+          end if
+          if (any(to < 1) .or. any(to > shape(self%rho))) cycle
+          if (present(times_density)) part = part*Density(self, of, to(1), to(2))
+          call Add(of, to, part)
+        end do
+      end do
+    end subroutine AddSlope
+
+    !> The weight that the source has in a cell.
+    pure real(dp) function SourceAt(i, k) result(w)
+      integer, intent(in) :: i, k
+      integer :: m
+      w = 0
+      do m = 1, source%start(2) - 1
+        if (source%i(m) == i .and. source%k(m) == k) w = w + source%w(m)
+      end do
+    end function SourceAt
+
+    subroutine Add(of, cell, w)
+      integer, intent(in) :: of, cell(2)
+      real(dp), intent(in) :: w
+      associate (to => point%w(cell(1) - point%low(1) + 1, cell(2) - point%low(2) + 1, of))
+        to = to + w
+      end associate
+    end subroutine Add
+
+  end procedure ContactPoint
+
+  !> Density of the velocity along an axis of a cell.
+  pure real(dp) function Density(self, axis, i, k)
+    class(fd2d_t), intent(in) :: self
+    integer, intent(in) :: axis, i, k
+    if (self%grid%apart) then
+      if (axis == 1) Density = real(self%rho(i, k), dp)
+      if (axis == 2) Density = real(self%rho_z(i, k), dp)
+    else if (axis == 1) then
+      Density = 0.5_dp*(real(self%rho(i, k), dp) + self%rho(min(i + 1, self%grid%nx), k))
+    else
+      Density = 0.5_dp*(real(self%rho(i, k), dp) + self%rho(i, min(k + 1, self%grid%nz)))
+    end if
+  end function Density
+
+  !> n_a n_b: of how the logarithms of density and modulus change from node to node around a place, the shares of the axes.
+  pure function Directions(self, place) result(n)
+    class(fd2d_t), intent(in) :: self
+    real(dp), intent(in) :: place(2)
+    real(dp) :: n(2, 2)
+    real(dp) :: slope(2, 2)
+    integer :: i, k
+    n = 0
+    do k = max(2, nint(place(2)) - around), min(self%grid%nz - 1, nint(place(2)) + around)
+      do i = max(2, nint(place(1)) - around), min(self%grid%nx - 1, nint(place(1)) + around)
+        slope(:, 1) = log([Density(self, 1, i, k)/Density(self, 1, i - 1, k), Density(self, 2, i, k)/Density(self, 2, i, k - 1)])
+        slope(:, 2) = 0.5_dp*log(real([self%kappa(i + 1, k)/self%kappa(i - 1, k), self%kappa(i, k + 1)/self%kappa(i, k - 1)], dp))
+        slope = slope/spread([self%grid%dx, self%grid%dz], 2, 2)
+        n = n + exp(-0.25_dp*sum((place - [i, k])**2))*matmul(slope, transpose(slope))
+      end do
+    end do
+    n = n/max(n(1, 1) + n(2, 2), tiny(1.0_dp))
+  end function Directions
+
+end submodule fd2d_contacts

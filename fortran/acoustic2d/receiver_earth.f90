@@ -1,0 +1,206 @@
+!> What the grid lacks of the earth at source and receivers: only rank 0, which has the model's own samples, can tell. A contact of
+!> the model is a step, on the grid it is some cells wide; fd2d_contacts.f90 tells what follows for pressure and velocities.
+!>
+!> Along an axis velocity is the integral of -1/K dp/dt and of other smooth fields times 1/density, pressure that of -rho dv/dt.
+!> The grid's velocity is what its differentiator D makes of the medium at nodes, D v = -1/K dp/dt; between its points the weights
+!> W of a receiver read it. What the medium of one node does is so the sum over W of D⁻¹, which is half a sign and ripples that
+!> wane over some cells; likewise for pressure and density between nodes.
+module receiver_earth_m
+  use kinds_m, only: dp, sp
+  use model_m, only: model_t
+  use model_window_m, only: ModelApart, SameStep
+  use parameters_m, only: job_t
+  use regrid_axis_m, only: RegridShare
+  use regrid_m, only: BetweenSamples, PlacesBetween
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use sinc_m, only: sinc_nodes, SincWeights
+  implicit none
+  private
+  public :: EarthOfShot, EarthTold, PlaceUsed
+
+  !> Numbers of a place: its density [kg/m3]; of the lines through it along x and z, from far outside up to it, the integrals of
+  !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid.
+  integer, parameter, public :: lacks_rho = 1, lacks_c(2) = [2, 5], lacks_flow(2) = [3, 6], lacks_mass(2) = [4, 7]
+  integer, parameter :: lacks_numbers = 7
+
+  integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
+  integer, parameter :: mean = 4              !< cells: a node is a mean over less to each side
+  integer, parameter :: ripples = reach + mean + sinc_nodes
+
+  !> What all receivers have in common.
+  type :: grid_t
+    real(dp) :: d(2)                          !< its spacings, those of the model,
+    real(dp) :: own(2)
+    real(dp) :: step(2)                       !< and of the lattice of samples and places between them [m]
+    integer :: more(2), last(2)
+    real(dp) :: ripple(0:ripples)             !< what D⁻¹ has besides 1/2 at 1/2, 3/2, ... cells
+  end type grid_t
+
+contains
+
+  !> True of a survey that is told this: the grid has the model's own samples or means of them (regrid=cell).
+  pure logical function EarthTold(model, job, scheme)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    EarthTold = ModelApart(model, job, scheme%dx, scheme%dz) .or. SameStep(scheme%dx, model%dx) .and. SameStep(scheme%dz, model%dz)
+  end function EarthTold
+
+  !> Sets shot%lacks where that is so and the earth is not even around all places: of receivers and, the last, source.
+  subroutine EarthOfShot(model, job, scheme, shot)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(inout) :: shot
+    type(grid_t) :: grid
+    integer :: r
+    if (allocated(shot%lacks)) deallocate (shot%lacks)
+    if (.not. EarthTold(model, job, scheme)) return
+    grid%d = [scheme%dx, scheme%dz]
+    grid%own = [model%dx, model%dz]
+    grid%more = [PlacesBetween(model%dx, scheme%dx), PlacesBetween(model%dz, scheme%dz)]
+    grid%step = grid%own/grid%more
+    grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
+    call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
+    allocate (shot%lacks(lacks_numbers, size(shot%rx) + 1))
+    do r = 1, size(shot%rx)
+      shot%lacks(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)))
+    end do
+    shot%lacks(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
+    if (all(abs(shot%lacks(lacks_rho + 1:, :)) <= 0)) deallocate (shot%lacks)
+  end subroutine EarthOfShot
+
+  !> The place at which a source or a receiver at (x, z) is modelled, from the model's first sample on [m].
+  pure function PlaceUsed(model, scheme, x, z) result(place)
+    type(model_t), intent(in) :: model
+    class(scheme_t), intent(in) :: scheme
+    real(dp), intent(in) :: x, z
+    real(dp) :: place(2)
+    place = [x - model%x0, z - model%z0]
+    if (.not. scheme%exact_positions) place = [scheme%dx, scheme%dz]*nint(place/[scheme%dx, scheme%dz])
+  end function PlaceUsed
+
+  !> D⁻¹ of a 1 at node 0, at the points between nodes, less 1/2: on a ring of nodes, less what its mean of 0 adds.
+  pure subroutine RipplesOf(w, ripple)
+    real(dp), intent(in) :: w(:)              !< weights of D
+    real(dp), intent(out) :: ripple(0:)
+    integer, parameter :: ring = 256
+    real(dp), parameter :: pi = acos(-1.0_dp)
+    real(dp) :: theta, d
+    integer :: i, l, n
+    ripple = [((i + 0.5_dp)/ring - 0.5_dp, i=0, size(ripple) - 1)]
+    do n = 1, ring - 1
+      theta = 2*pi*n/ring
+      d = sum([(2*w(l)*sin((l - 0.5_dp)*theta), l=1, size(w))])
+      ripple = ripple + [(sin(theta*(i + 0.5_dp)), i=0, size(ripple) - 1)]/(d*ring)
+    end do
+  end subroutine RipplesOf
+
+  !> The numbers of a place, counted from the first sample [m].
+  function EarthAt(model, grid, place) result(numbers)
+    type(model_t), intent(in) :: model
+    type(grid_t), intent(in) :: grid
+    real(dp), intent(in) :: place(2)
+    real(dp) :: numbers(lacks_numbers)
+    integer :: here(2), a
+    here = min(max(nint(place/grid%step) + 1, 1), grid%last)
+    numbers = 0
+    do a = 1, 2
+      call AlongLine(a)
+    end do
+
+  contains
+
+    subroutine AlongLine(a)
+      integer, intent(in) :: a
+      real(sp), allocatable :: samples(:, :)
+      real(dp), allocatable :: vp(:), rho(:)
+      integer :: low(2), high(2), wide, j
+      wide = ceiling(reach*grid%d(a)/grid%step(a))
+      low = here
+      high = here
+      low(a) = max(1, here(a) - wide)
+      high(a) = min(grid%last(a), here(a) + wide)
+      call BetweenSamples(model%rho, .false., grid%more, low, high, samples)
+      allocate (rho, source=real(reshape(samples, [size(samples)]), dp))
+      numbers(lacks_rho) = rho(1 + here(a) - low(a))
+      if (Even(model, grid, low, high)) return
+      call BetweenSamples(model%vp, .true., grid%more, low, high, samples)
+      allocate (vp, source=real(reshape(samples, [size(samples)]), dp))
+      associate (nodes => Lack(grid, a, place(a), here(a), wide, 0), between => Lack(grid, a, place(a), here(a), wide, 1))
+        do j = -wide, wide                            ! beyond its ends the model goes on as it is there
+          associate (n => min(max(here(a) + j, low(a)), high(a)) - low(a) + 1, m => j + wide + 1)
+            numbers(lacks_c(a)) = numbers(lacks_c(a)) + nodes(m)/(rho(n)*vp(n)**2)
+            numbers(lacks_flow(a)) = numbers(lacks_flow(a)) + nodes(m)/rho(n)
+            numbers(lacks_mass(a)) = numbers(lacks_mass(a)) + between(m)*rho(n)
+          end associate
+        end do
+      end associate
+    end subroutine AlongLine
+
+  end function EarthAt
+
+  !> True of places low .. high of the lattice whose samples are all the same.
+  pure logical function Even(model, grid, low, high)
+    type(model_t), intent(in) :: model
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: low(2), high(2)
+    integer :: first(2), last(2)
+    first = (low - 1)/grid%more + 1
+    last = min((high - 2)/grid%more + 2, [model%nx, model%nz])
+    associate (vp => model%vp(first(1):last(1), first(2):last(2)), rho => model%rho(first(1):last(1), first(2):last(2)))
+      Even = all(abs(rho - rho(1, 1)) <= 0) .and. all(abs(vp - vp(1, 1)) <= 0)
+    end associate
+  end function Even
+
+  !> What each of the `wide` samples to both sides of number `here` along axis a adds to the integral up to a place, less what it
+  !> adds to the grid's [m]: of what acts at nodes, on velocity between them, or, `half` 1, between nodes, on pressure.
+  function Lack(grid, a, place, here, wide, half) result(lacks)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, here, wide, half
+    real(dp), intent(in) :: place
+    real(dp) :: lacks(2*wide + 1)
+    real(dp) :: w(sinc_nodes), sample, away, of(-mean - reach:mean + reach)
+    integer :: first, j, k, m, near, n
+    call SincWeights(place/grid%d(a) - 0.5_dp*(1 - half), first, w)
+    w = w/sum(w)
+    near = nint(place/grid%d(a) - 0.5_dp*half)
+    do k = -mean - reach, mean + reach
+      of(k) = sum(w*[(StepAt(first + m - near - k - half), m=0, sinc_nodes - 1)])
+    end do
+    do j = 1, size(lacks)
+      sample = (here - wide + j - 2)*grid%step(a)
+      away = place - sample
+      lacks(j) = 0.5_dp*(abs(away + grid%step(a)/2) - abs(away - grid%step(a)/2))
+      n = nint(sample/grid%d(a) - 0.5_dp*half) - near
+      do k = max(n - mean, -mean - reach), min(n + mean, mean + reach)
+        lacks(j) = lacks(j) - grid%d(a)*of(k)*Share((k + near + 0.5_dp*half)*grid%d(a) - sample)
+      end do
+    end do
+
+  contains
+
+    !> D⁻¹ at n + 1/2.
+    pure real(dp) function StepAt(n)
+      integer, intent(in) :: n
+      integer :: i
+      i = merge(n, -1 - n, n >= 0)
+      StepAt = 0.5_dp
+      if (i <= ripples) StepAt = 0.5_dp + grid%ripple(i)
+      if (n < 0) StepAt = -StepAt
+    end function StepAt
+
+    !> The part that a sample has of the medium of the grid `off` from it [m].
+    pure real(dp) function Share(off)
+      real(dp), intent(in) :: off
+      if (.not. SameStep(grid%d(a), grid%own(a))) then
+        Share = RegridShare(grid%step(a), grid%d(a), off)
+      else                                            ! the sample itself, between nodes half of each
+        Share = merge(1/(1.0_dp + half), 0.0_dp, abs(off) < 0.75_dp*grid%d(a))
+      end if
+    end function Share
+
+  end function Lack
+
+end module receiver_earth_m
