@@ -101,7 +101,7 @@ contains
     hi = pi
     do i = 1, 60
       band = 0.5_dp*(lo + hi)
-      call DerHolbergBand(band, w, e)
+      call DerHolbergBand(band, w, e, tolerance)
       if (abs(e/tolerance - 1) < 1.0e-11_dp) exit
       if (e < tolerance) then
         lo = band
@@ -111,14 +111,18 @@ contains
     end do
   end subroutine DerHolberg
 
-  !> Weights w(:) with the smallest largest |group-velocity error| over 0 <= kh <= band (0 < band < pi), and that error.
+  !> Weights w(:) with the smallest largest |group-velocity error| over 0 <= kh <= band (0 < band < pi), and that error. With
+  !> `tolerance` the search ends where that error is sure to be on one side of it; `largest` then is on that side.
   !>
   !> Remez exchange. With y = cos(kh/2) the functions cos((m-½)kh) are the odd Chebyshev polynomials T_{2m-1}(y), a Haar system
   !> on (0, 1]: the best fit of 1 has L+1 alternating extrema, both ends among them, and every trial fit that alternates at
   !> L+1 points has exactly L-1 extrema between the ends, so the exchange takes all extrema at once and always converges.
-  subroutine DerHolbergBand(band, w, largest)
+  !> The smallest error lies between that at the points and the largest of the fit (de la Vallee Poussin).
+  subroutine DerHolbergBand(band, w, largest, tolerance)
     real(dp), intent(in) :: band
     real(dp), intent(out) :: w(:), largest
+    real(dp), intent(in), optional :: tolerance
+    real(dp), parameter :: clearly = 1.0e-8_dp
     real(dp) :: kh(0:size(w)), level
     integer :: it, j, n
     n = size(w)
@@ -134,6 +138,8 @@ contains
         largest = max(largest, abs(GroupError(w, kh(j))))
       end do
       if (largest - abs(level) <= 1.0e-12_dp*largest + 1.0e-15_dp) exit
+      if (.not. present(tolerance)) cycle
+      if (abs(level) > tolerance*(1 + clearly) .or. largest < tolerance*(1 - clearly)) exit
     end do
   end subroutine DerHolbergBand
 
