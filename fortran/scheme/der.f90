@@ -166,8 +166,9 @@ contains
     real(dp), intent(in) :: w(:)
     real(dp), intent(inout) :: kh(0:)
     integer, parameter :: per_extremum = 32
-    real(dp) :: a, b, fa, fb
-    integer :: i, found, n
+    real(dp) :: a, b, fa, fb, factor(size(w))
+    integer :: i, m, found, n
+    factor = [((2*m - 1)*(m - 0.5_dp)*w(m), m=1, size(w))]
     n = size(w)*per_extremum
     found = 0
     a = 0.25_dp*kh(size(w))/n
@@ -186,9 +187,25 @@ contains
 
   contains
 
+    !> Its sign counts. A recurrence of the sines takes a fifth of their time; where its rounding may matter they are computed.
     pure real(dp) function Slope(x)
       real(dp), intent(in) :: x
+      real(dp), parameter :: rounding = 1.0e-12_dp
+      real(dp) :: before, now, next, twice, most
       integer :: m
+      now = sin(0.5_dp*x)
+      before = -now
+      twice = 2 - 4*now**2
+      Slope = 0
+      most = 0
+      do m = 1, size(w)
+        Slope = Slope - factor(m)*now
+        most = most + abs(factor(m))
+        next = twice*now - before
+        before = now
+        now = next
+      end do
+      if (abs(Slope) > rounding*most) return
       Slope = 0
       do m = 1, size(w)
         Slope = Slope - (2*m - 1)*(m - 0.5_dp)*w(m)*sin((m - 0.5_dp)*x)
