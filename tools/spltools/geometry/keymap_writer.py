@@ -156,7 +156,8 @@ def _receiver_lines(shot, numbers):
     x, z, y = (map(metres, values.tolist()) for values in (shot.rx, shot.rz, shot.ry))
     lines = [f'{channel:10d} {x:>11s} {z:>9s} {y:>9s}' for channel, x, z, y in zip(shot.channel.tolist(), x, z, y)]
     if numbers is not None:
-        lines = [f'{line}  {metres(e)} {metres(n)}{more}' for line, (e, n), more in zip(lines, shot.map_receivers.tolist(), numbers)]
+        places = shot.map_receivers.tolist()
+        lines = [f'{line}  {metres(e)} {metres(n)}{more}' for line, (e, n), more in zip(lines, places, numbers)]
     return [line + '\n' for line in lines]
 
 
