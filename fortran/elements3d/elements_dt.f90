@@ -27,6 +27,7 @@ module elements_dt_m
   public :: ElementsDt
 
   integer, parameter :: most_tried = 256                  !< elements whose frequency is computed
+  integer, parameter :: most_front = 32                   !< of each kind, those by which t of the springs is chosen
   integer, parameter :: most_patches = 32
   integer, parameter :: one_steps = 30, most_steps = 60   !< of Lanczos's method for one element, for a patch
   !> t, of the springs at contacts.
@@ -49,18 +50,22 @@ contains
     integer, intent(out) :: element
     type(meetings_t) :: meetings
     integer, allocatable :: order(:)
-    logical, allocatable :: others(:)
+    logical, allocatable :: others(:), front(:)
     real(dp), allocatable :: square(:, :)
     real(dp) :: largest
     integer :: i, t
-    call Candidates(elements, order, others)
+    call Candidates(elements, order, others, front)
     call MeetingsMake(elements, meetings)
-    allocate (square(size(shares), size(order)))
+    allocate (square(size(shares), size(order)), source=0.0_dp)
     !$omp parallel do schedule(dynamic)
     do i = 1, size(order)
-      call Highest(elements, meetings, order(i:i), shares, square(:, i))
+      if (front(i)) call Highest(elements, meetings, order(i:i), shares, square(:, i))
     end do
     t = minloc(maxval(square, 2), 1)
+    !$omp parallel do schedule(dynamic)
+    do i = 1, size(order)
+      if (.not. front(i)) call Highest(elements, meetings, order(i:i), shares(t:t), square(t:t, i))
+    end do
     element = order(maxloc(square(t, :), 1))
     call Join(elements, meetings, order, others, shares(t), square(t, :), largest)
     dt = 2/sqrt(largest)
@@ -68,10 +73,11 @@ contains
 
   !> The elements to try: of each phase, beside the other one and elsewhere, those that a rough rule puts first. All four kinds must
   !> be among them: what springs take from the fluid they give to the solid. others: such an element is as good as some not tried.
-  subroutine Candidates(elements, order, others)
+  !> front: those of a kind that come first.
+  subroutine Candidates(elements, order, others, front)
     type(elements_t), intent(in) :: elements
     integer, allocatable, intent(out) :: order(:)
-    logical, allocatable, intent(out) :: others(:)
+    logical, allocatable, intent(out) :: others(:), front(:)
     logical, allocatable :: of_solid(:), of_fluid(:)
     integer, allocatable :: kind(:), members(:), sorted(:)
     real(dp), allocatable :: rough(:)
@@ -89,13 +95,14 @@ contains
     end do
     call Screen(elements, rough)
     few = merge(most_tried, most_tried/2, all(kind == kind(1)))
-    allocate (order(0), others(0))
+    allocate (order(0), others(0), front(0))
     do k = 1, 4
       members = pack([(e, e=1, elements%n)], kind == k)
       call SortOrder(huge(0_i8) - transfer(rough(members), [0_i8]), sorted)    ! bits of positive reals rise as these do
       associate (tried => min(few, size(members)))
         order = [order, members(sorted(:tried))]
         others = [others, [(tried < size(members) .and. i >= tried*3/4, i=1, tried)]]
+        front = [front, [(i <= most_front, i=1, tried)]]
       end associate
     end do
   end subroutine Candidates

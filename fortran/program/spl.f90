@@ -48,23 +48,30 @@ contains
     type(error_t), allocatable :: error
     character(:), allocatable :: settings, warning
     integer :: action, exit_status, stack
-    logical :: broken, json
+    logical :: alone, broken, json
     call PhysicsIntroduce(physics)
     call host_standard_files()
     call host_keep_memory()
     stack = host_stack()
-    if (AsksStatus(DeckCommandLine())) call StatusAlone(physics, sibling)
-    if (AsksRun(DeckCommandLine())) call host_catch_signals()
-    call RolesMeet()
-    call RolesStart(role)
-    if (role%master) call host_signals_end(STOPPED)
     action = QUIT
     exit_status = 0
     broken = .false.
     settings = ''
-    if (role%master) call FailFromC(stack, error)
-    if (role%master .and. .not. allocated(error)) &
-      call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+    if (AsksRun(DeckCommandLine())) call host_catch_signals()
+    alone = .not. RolesLaunched()
+    if (alone) then
+      call host_signals_end(STOPPED)
+      call FailFromC(stack, error)
+      if (.not. allocated(error)) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+      if (allocated(error) .or. action == QUIT .or. action == DO_STATUS) call AnswerAlone(action, job, json, error)
+    end if
+    call RolesMeet()
+    call RolesStart(role)
+    if (role%master) call host_signals_end(STOPPED)
+    if (role%master .and. .not. alone) then
+      call FailFromC(stack, error)
+      if (.not. allocated(error)) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+    end if
     call BroadcastInteger(role%world, action)
     if (action == DO_RUN) call host_outlive_readers()
     if (action == DO_RUN .or. action == DO_VERIFY) then
@@ -126,32 +133,17 @@ contains
     if (.not. allocated(error)) call LogPrint(text)
   end subroutine OwnVerb
 
-  !> The whole program where it only has to say how a survey stands: without MPI, whose start would take longer than the answer.
-  subroutine StatusAlone(physics, sibling)
-    class(physics_t), intent(inout) :: physics
-    class(physics_t), intent(inout), optional :: sibling
-    type(job_t) :: job
-    type(error_t), allocatable :: error
-    character(:), allocatable :: settings
-    integer :: action
-    logical :: json
-    action = QUIT
-    call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
+  !> The end of a process alone that only has to say something: without MPI, whose start would take longer than the answer.
+  subroutine AnswerAlone(action, job, json, error)
+    integer, intent(in) :: action
+    type(job_t), intent(in) :: job
+    logical, intent(in) :: json
+    type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(error) .and. action == DO_STATUS) call StatusPrint(job, json, error)
     call LogPrinted(error)
     if (allocated(error)) call LogError(error%message)
     stop merge(1, 0, allocated(error)), quiet=.true.
-  end subroutine StatusAlone
-
-  !> True of a command line that asks for the status, in a process that no launcher has started.
-  logical function AsksStatus(args) result(asks)
-    character(*), intent(in) :: args(:)
-    integer :: i
-    i = findloc(args /= '--json', .true., 1)
-    asks = i > 0
-    if (asks) asks = args(i) == 'status'
-    if (asks) asks = .not. RolesLaunched()
-  end function AsksStatus
+  end subroutine AnswerAlone
 
   !> True of a command line that asks for a run: signals end no run as they end other programs.
   logical function AsksRun(args) result(asks)

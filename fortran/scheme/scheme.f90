@@ -277,6 +277,7 @@ contains
     if (allocated(error)) return
     scheme%coeffs_error = DerLargestError(scheme%w(:scheme%half_length), band)
     allowed = merge(job%coeffs_error/100, tolerance, job%coeffs_error > 0)
+    if (scheme%coeffs_error < 0.99_dp*allowed .and. scheme%ppw > least_ppw) return     ! the best weights reach further still
     call DerWeights(scheme%half_length, job%coeffs, 100*allowed, band, best, used, error)
     if (allocated(error)) return
     widest = DerBand(best(:scheme%half_length), allowed)

@@ -42,7 +42,7 @@ claim(pml[7] > 10 * pml[4], f"absorb=pml, largest velocity in eighths of the rec
 claim(damped[7] < 0.02 * max(damped) and damped[7] < damped[5] < damped[3], f"the default: {' '.join(f'{x:.1e}' for x in damped)} m/s, which must fade")
 s = 0.13                                                                                # a moment rate, whose spectrum has its peak at 0
 Path("rate.txt").write_text("".join(f"{i * s / 80} {np.exp(-0.5 * (i / 80) ** 2)}\n" for i in range(-440, 441)))
-rate = parts(traces(SOFT, 5600, wavelet="file", wavelet_file="rate.txt", fpeak=None))
+rate = parts(traces(SOFT, 4000, wavelet="file", wavelet_file="rate.txt", fpeak=None))
 claim(rate[7] < 0.02 * max(rate) and rate[7] < rate[1], f"of a moment rate in a file: {' '.join(f'{x:.1e}' for x in rate)} m/s, which must fade")
 back = {}
 early = traces(SOFT, 500, npml=12, absorb="pml")                                        # of which 1e-4 % come back, before anything has grown

@@ -67,7 +67,7 @@ int PMPI_Ibarrier(void *comm, void *request) {
 """)
 make(lease=2)
 # One that stands still as it starts MPI hears no alarm, and its launcher would wait for it for ever. That takes a minute: see the end.
-still = [Job(output=f"still{rank}.nc", ranks=4, options=RECOVERY, machine={},
+still = [Job(output=f"still{rank}.nc", ranks=3, options=RECOVERY, machine={},
              env={"LD_PRELOAD": LIBRARY, "DIE_RANK": str(rank), "DIE_YOUNG": "500000", "STOP_YOUNG": "1", "PATIENT": "5"})
          for rank in (0, 2)]
 both = Job(output="both.nc", ranks=4, options=RECOVERY, machine={},

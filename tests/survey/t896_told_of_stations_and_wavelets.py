@@ -63,7 +63,7 @@ claim(len(w) == 1 and said and int(said[1]) == channel[-1] and math.dist((float(
 run = m3.run("par=job.par", "dx=0.5")
 claim(run.returncode == 1 and f"channel {channel[-1]} of shot record 11" in run.stderr and "makes it so large" in run.stderr,
       f"a window so large that it is refused names the station: {run.stderr[-420:]}")
-w, plan = told(m3, "dx=4")
+w, plan = told(m3, "dx=8")
 claim(len(w) == 1 and (plan.returncode == 0 or f" of memory: channel {channel[-1]} of shot" in plan.stderr),
       f"so does one that no memory holds: exit status {plan.returncode}, {plan.stderr[:420]}")
 long = distance * 1000 / 3000 + 1

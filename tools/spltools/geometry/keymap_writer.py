@@ -1,6 +1,7 @@
 """Writes key-maps (keymaps/README.md) with their receiver lists, in the shortest form that loses nothing."""
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -138,49 +139,60 @@ def _write_lists(path, shots, kind, rule):
     with open(path, 'w', encoding='utf-8') as file:
         file.write('# Receivers [m]: x along the line, z down, y across; e, n: map coordinates; h: height, - where it is -z.\n')
         for shot in shots:
-            key = _receivers_key(shot, rule)
+            mapped = rule and shot.map_receivers is not None
+            numbers = _receiver_numbers(shot) if mapped else None
+            key = _receivers_key(shot, numbers)
             if key not in known:
                 known[key] = 'receivers' if kind == 'list' else f's{shot.record}'
-                mapped = rule and shot.map_receivers is not None
                 file.write(f'list {known[key]}\n#  channel           x         z         y')
                 file.write('          e            n  h  line  station\n' if mapped else '\n')
-                file.writelines(_receiver_lines(shot, mapped))
+                file.writelines(_receiver_lines(shot, numbers))
             names.append(known[key])
     return names
 
 
-def _receiver_lines(shot, mapped):
-    for i in range(len(shot.channel)):
-        line = (
-            f'{shot.channel[i]:10d} {metres(shot.rx[i]):>11s} {metres(shot.rz[i]):>9s}'
-            f' {metres(shot.ry[i]):>9s}'
-        )
-        if mapped:
-            line += f'  {metres(shot.map_receivers[i, 0])} {metres(shot.map_receivers[i, 1])}' + _receiver_numbers(shot, i)
-        yield line + '\n'
+def _receiver_lines(shot, numbers):
+    """Lines of a list; with map coordinates where there are `numbers`."""
+    x, z, y = (map(metres, values.tolist()) for values in (shot.rx, shot.rz, shot.ry))
+    lines = [f'{channel:10d} {x:>11s} {z:>9s} {y:>9s}' for channel, x, z, y in zip(shot.channel.tolist(), x, z, y)]
+    if numbers is not None:
+        places = shot.map_receivers.tolist()
+        lines = [f'{line}  {metres(e)} {metres(n)}{more}' for line, (e, n), more in zip(lines, places, numbers)]
+    return [line + '\n' for line in lines]
 
 
-def _receiver_numbers(shot, i):
-    """The columns h, line and station of a receiver, as far as any is known."""
-    high = shot.heights is not None and abs(shot.heights[i] + shot.rz[i]) >= SAME
-    numbers = [
-        metres(shot.heights[i]) if high else '-',
-        navigation.quoted(shot.lines[i][:NAME_MAX]) if shot.lines and shot.lines[i] else '-',
-        f'{shot.stations[i]:.15g}' if shot.stations is not None and not np.isnan(shot.stations[i]) else '-',
-    ]
-    while numbers and numbers[-1] == '-':
-        numbers.pop()
-    return ''.join(f' {number}' for number in numbers)
+def _receiver_numbers(shot):
+    """The columns h, line and station of each receiver, as far as any is known."""
+    heights, lines, stations = [['-'] * len(shot.channel)] * 3
+    if shot.heights is not None:
+        high = np.abs(shot.heights + shot.rz) >= SAME
+        heights = [metres(value) if told else '-' for value, told in zip(shot.heights.tolist(), high.tolist())]
+    if shot.lines:
+        lines = [_line_word(line) if line else '-' for line in shot.lines]
+    if shot.stations is not None:
+        stations = ['-' if np.isnan(value) else f'{value:.15g}' for value in shot.stations.tolist()]
+    return [_known(f' {height} {line} {station}') for height, line, station in zip(heights, lines, stations)]
 
 
-def _receivers_key(shot, rule):
-    """A digest of all that the list of a shot holds: of many shots it takes less memory than that."""
+@functools.lru_cache(maxsize=1000)
+def _line_word(line):
+    return navigation.quoted(line[:NAME_MAX])
+
+
+def _known(text):
+    while text.endswith(' -'):
+        text = text[:-2]
+    return text
+
+
+def _receivers_key(shot, numbers):
+    """A digest of all that the list of a shot holds, with its `numbers`: of many shots it takes less memory than that."""
     digest = hashlib.blake2b(str(len(shot.channel)).encode(), digest_size=32)
     for values in (shot.channel.astype(np.int64), *(np.round(v, 3) + 0.0 for v in (shot.rx, shot.rz, shot.ry))):
         digest.update(values.tobytes())
-    if rule and shot.map_receivers is not None:
+    if numbers is not None:
         digest.update(shot.map_receivers.tobytes())
-        digest.update('\n'.join(_receiver_numbers(shot, i) for i in range(len(shot.channel))).encode())
+        digest.update('\n'.join(numbers).encode())
     return digest.digest()
 
 
