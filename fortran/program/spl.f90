@@ -61,7 +61,7 @@ contains
     alone = .not. RolesLaunched()
     if (alone) then
       call host_signals_end(STOPPED)
-      call FailFromC(stack, error)
+      if (.not. AsksStatus(DeckCommandLine())) call FailFromC(stack, error)
       if (.not. allocated(error)) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
       if (allocated(error) .or. action == QUIT .or. action == DO_STATUS) call AnswerAlone(action, job, json, error)
     end if
@@ -144,6 +144,15 @@ contains
     if (allocated(error)) call LogError(error%message)
     stop merge(1, 0, allocated(error)), quiet=.true.
   end subroutine AnswerAlone
+
+  !> True of a command line that asks for the status, which needs no large stack.
+  pure logical function AsksStatus(args) result(asks)
+    character(*), intent(in) :: args(:)
+    integer :: i
+    i = findloc(args /= '--json', .true., 1)
+    asks = i > 0
+    if (asks) asks = args(i) == 'status'
+  end function AsksStatus
 
   !> True of a command line that asks for a run: signals end no run as they end other programs.
   logical function AsksRun(args) result(asks)
