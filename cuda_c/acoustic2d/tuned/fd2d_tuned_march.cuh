@@ -3,7 +3,8 @@
 // A block marches down a strip of T threads x 4 columns. Rows come by asynchronous copies into rings in shared memory,
 // each number of s, e, K and rho once (and the few columns and rows that neighbours share). Sums along z are not
 // gathered but scattered: a row of s, once read, adds its share to the 2L half rows it matters to, which a thread
-// keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
+// keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further. Where
+// densities of vx and vz are apart (APART), each is needed in one row only, and its ring is as short as that of K.
 //
 //     row k of s arrives            ->  z1: d s/dz of half rows k-L .. k+L-1;   half row h = k-L is complete: w_z
 //     w_z of half row h             ->  z2: d w/dz of rows h-L+1 .. h+L;        row r = k-2L+1 is complete

@@ -205,9 +205,9 @@ template <class S, int L, int T> struct pass {
         if (fetched < fetch_end) {
             if (!S::APART || takes_first())
                 copy(in_shared(fill), from1);
-            else
-                expect_densities();
             copy(in_shared(fill + (takes_first() ? S::E : S::K) * ROW), from2);
+            if (S::APART && !takes_first())
+                expect_densities();
             from1 += g.pitch;
             from2 += g.pitch;
             fill = fill < fill_last ? fill + ROW : fill_last - (takes_first() ? S::S - 1 : S::RHO - 1) * ROW;
@@ -257,9 +257,9 @@ template <class S, int L, int T> struct pass {
     // Those that the first group asks for in some rows' time come to the cache meanwhile. No third pointer that moves
     // on with the rows: nvcc 13.0 does not come to an end with one.
     __device__ __forceinline__ void expect_densities() const {
-        constexpr int MORE = 2;
-        prefetch(from1 + (ptrdiff_t)MORE * g.pitch);
-        prefetch(g.rho_z + (from1 - g.rho) + (ptrdiff_t)(L - 2 + MORE) * g.pitch);
+        const float *vz = g.rho_z + (from1 - g.rho) + (ptrdiff_t)(L - 2) * g.pitch;
+        prefetch(vz + 2 * g.pitch);
+        prefetch(from1 + 2 * g.pitch);
     }
     __device__ __forceinline__ static void divide(float (&d)[V], const quad &rho) {
 #pragma unroll
