@@ -1,6 +1,6 @@
-/* Claims: `tuned` gives the same bits whatever steps it takes in a pass through memory, or in a launch of tiles that
- * stay: random grids, layers, free surface, densities apart, sources, receivers, chunks; states that are saved and
- * loaded elsewhere, a second shot in the same handle. */
+/* Claims: `tuned` gives the same bits whatever steps it takes in a pass through memory, in blocks that march or in a
+ * launch of tiles that stay: random grids, layers, free surface, densities apart, sources, receivers, chunks; states
+ * that are saved and loaded elsewhere, a second shot in the same handle. */
 #include <stdlib.h>
 
 #include "fd2d_case.h"
@@ -92,14 +92,14 @@ static void *new_handle(const earth *e, int steps_a_pass, int share) {
     return h;
 }
 
-/* NULL where such tiles do not stay on this GPU. */
-static void *new_staying(const earth *e, const char *shape) {
+/* NULL where such blocks are not for this grid or GPU. */
+static void *new_shaped(const earth *e, const char *shape) {
     fd2d_cfg c = e->cfg;
     snprintf(c.shape, sizeof c.shape, "%s", shape);
     void *h = fd2d_new("tuned", &c);
     if (h == NULL && strstr((char *)err_message(), shape) != NULL)
         return NULL; /* too large, or a layer too near to the free surface */
-    claim_fine(h == NULL || put_earth(h, e), "a handle of tiles that stay");
+    claim_fine(h == NULL || put_earth(h, e), "a handle with a shape");
     return h;
 }
 
@@ -165,10 +165,11 @@ static long compare(const char *what, int steps, const result *a, result *b, con
     const fd2d_cfg *c = &e->cfg;
     const long n = count_different(a, b, c, s);
     if (n > 0)
-        printf("       %s, %d steps a pass, half-length %d, %d x %d, layers %d %d %d %d, surface %d, %d steps, %d "
-               "receivers, %s: %ld numbers differ\n",
-               what, steps, c->half_length, c->nx, c->nz, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, s->nt,
-               s->nrec, b->device, n);
+        printf(
+            "       %s, %d steps a pass, half-length %d, %d x %d, layers %d %d %d %d, surface %d, densities apart %d, "
+            "%d steps, %d receivers, %s: %ld numbers differ\n",
+            what, steps, c->half_length, c->nx, c->nz, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, c->apart,
+            s->nt, s->nrec, b->device, n);
     free_result(b);
     return n;
 }
@@ -176,9 +177,11 @@ static long compare(const char *what, int steps, const result *a, result *b, con
 /* Both sides in one block, now and then, where that can be: 1 if it is so. */
 static int pair_sides(void *h) { return case_random() < 0.7 && fd2d_tune(h, "", 0, 2, 0) == 0; }
 
-/* One grid, two shots: numbers that differ from those of one step a pass. */
-static long one_grid(int L, int large, int timed, int *passes, int *pairs) {
+/* One grid, two shots: numbers that differ from those of one step a pass; densities of vx and vz are apart by a cell,
+ * or are one. */
+static long one_grid(int L, int large, int timed, int apart, int *passes, int *pairs) {
     earth e = new_earth(L, large);
+    e.cfg.apart = apart;
     const shot first = new_shot(&e.cfg), second = new_shot(&e.cfg);
     void *plain = new_handle(&e, 1, 2);
     result a = whole(plain, &e, &first, 0), b = whole(plain, &e, &second, 1);
@@ -203,17 +206,18 @@ static long one_grid(int L, int large, int timed, int *passes, int *pairs) {
     return differ;
 }
 
-/* One grid in tiles that stay, beside single steps; densities of vx and vz are apart by a cell. */
-static long one_grid_staying(int L, int large, const char *shape, int *stayed) {
+/* One grid in tiles that stay or strips that march, beside single steps as the handle chooses; densities now and then
+ * apart. */
+static long one_grid_shaped(int L, int large, const char *shape, int *shaped) {
     earth e = new_earth(L, large);
     const shot first = new_shot(&e.cfg), second = new_shot(&e.cfg);
-    e.cfg.apart = case_random() < 0.3;
-    void *plain = new_handle(&e, 1, 2), *h = new_staying(&e, shape), *other = h == NULL ? NULL : new_staying(&e, shape);
+    e.cfg.apart = case_random() < 0.5;
+    void *plain = new_handle(&e, 1, 2), *h = new_shaped(&e, shape), *other = h == NULL ? NULL : new_shaped(&e, shape);
     long differ = 0;
     if (plain != NULL && h != NULL && other != NULL) {
         result a = whole(plain, &e, &first, 0), b = whole(plain, &e, &second, 1);
         result r = whole(h, &e, &first, 0);
-        *stayed += strstr(r.device, shape) != NULL;
+        *shaped += strstr(r.device, shape) != NULL;
         differ += compare(shape, 1, &a, &r, &e, &first);
         r = whole(h, &e, &second, 1), differ += compare("a second shot, in chunks", 1, &b, &r, &e, &second);
         r = whole(h, &e, &first, 1), differ += compare("in chunks", 1, &a, &r, &e, &first);
@@ -235,6 +239,20 @@ static void refused(void) {
     claim_fails(fd2d_new("tuned", &c) == NULL, "steps_a_pass = 5", "five steps a pass");
 }
 
+static void each_shape(int L, int grids, unsigned seed) {
+    static const char *const shapes[] = {"stay-32", "stay-16", "strips-256", "strips-512"};
+    for (int kind = 0; kind < 2; kind++) {
+        long differ = 0;
+        int shaped = 0;
+        for (int n = 0; n < 2 * grids; n++)
+            differ += one_grid_shaped(L, n % 3 == 2, shapes[2 * kind + n % 2], &shaped);
+        claim(differ == 0 && shaped > 0,
+              "half-length %d, %d random grids (seed %u), %d of them in %s: %ld numbers differ from single steps, must "
+              "be 0",
+              L, 2 * grids, seed, shaped, kind == 0 ? "tiles that stay" : "strips that march", differ);
+    }
+}
+
 /* t246_fd2d_steps_a_pass [seed [grids of each half-length [timed]]] */
 int main(int argc, char **argv) {
     const unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 246;
@@ -248,27 +266,20 @@ int main(int argc, char **argv) {
     }
     claim_fine(device_use(0), "GPU 0");
     case_seed = seed;
-    for (int L = 1; L <= ALL_LENGTHS; L++) {
-        long differ = 0;
-        int stayed = 0;
-        for (int n = 0; n < 2 * grids; n++)
-            differ += one_grid_staying(L, n % 3 == 2, n % 2 ? "stay-16" : "stay-32", &stayed);
-        claim(
-            differ == 0 && stayed > 0,
-            "half-length %d, %d random grids (seed %u), %d of them in tiles that stay: %ld numbers differ from single "
-            "steps, must be 0",
-            L, 2 * grids, seed, stayed, differ);
-    }
-    for (int L = 1; L <= HALF_LENGTHS; L++) {
-        long differ = 0;
-        int passes = 0, pairs = 0;
-        for (int n = 0; n < grids; n++)
-            differ += one_grid(L, n % 3 == 2, n < timed, &passes, &pairs);
-        claim(differ == 0 && passes > 0,
-              "half-length %d, %d random grids (seed %u), %d handles with several steps a pass, %d of them with both "
-              "sides in one block: %ld numbers differ from one step a pass, must be 0",
-              L, grids, seed, passes, pairs, differ);
-    }
+    for (int L = 1; L <= ALL_LENGTHS; L++)
+        each_shape(L, grids, seed);
+    for (int L = 1; L <= HALF_LENGTHS; L++)
+        for (int apart = 0; apart < 2; apart++) {
+            long differ = 0;
+            int passes = 0, pairs = 0;
+            for (int n = 0; n < grids; n++)
+                differ += one_grid(L, n % 3 == 2, n < timed, apart, &passes, &pairs);
+            claim(
+                differ == 0 && passes > 0,
+                "half-length %d, %d random grids (seed %u), %s, %d handles with several steps a pass, %d of them with "
+                "both sides in one block: %ld numbers differ from one step a pass, must be 0",
+                L, grids, seed, apart ? "densities apart" : "one density", passes, pairs, differ);
+        }
     refused();
     return check_failed;
 }

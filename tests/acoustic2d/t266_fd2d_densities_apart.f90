@@ -21,15 +21,19 @@ contains
   subroutine Walk(names)
     character(*), intent(in) :: names(:)
     logical :: gpu
-    integer :: n, half_length
+    integer :: n, half_length, steps
     gpu = GpuThere()
     do n = 1, size(names)
       if (fd2d_variants%needs_gpu(trim(names(n))) .and. .not. gpu) cycle
       if (.not. fd2d_variants%built(trim(names(n)))) cycle
       if (trim(names(n)) == 'fortran') cycle
       do half_length = 1, 8
-        call Compare(trim(names(n)), half_length, modulo(half_length, 2) == 0, 'p')
-        call Compare(trim(names(n)), half_length, modulo(half_length, 2) == 1, 'p,vx,vz')
+        call Compare(trim(names(n)), half_length, modulo(half_length, 2) == 0, 'p', 0)
+        call Compare(trim(names(n)), half_length, modulo(half_length, 2) == 1, 'p,vx,vz', 0)
+        if (names(n) /= 'tuned' .or. half_length > 4) cycle
+        do steps = 2, 4
+          call Compare('tuned', half_length, modulo(half_length + steps, 2) == 0, 'p', steps)
+        end do
       end do
     end do
   end subroutine Walk
@@ -67,9 +71,10 @@ contains
     call move_alloc(medium, scene%window%medium)
   end subroutine Split
 
-  subroutine Compare(variant, half_length, free_top, components)
+  !> By so many steps a pass, 0 = as the variant chooses.
+  subroutine Compare(variant, half_length, free_top, components, steps)
     character(*), intent(in) :: variant, components
-    integer, intent(in) :: half_length
+    integer, intent(in) :: half_length, steps
     logical, intent(in) :: free_top
     type(scene_t) :: scene
     type(gather_t) :: a, b
@@ -78,6 +83,7 @@ contains
     scene%scheme%variant = 'fortran'
     call SceneRun(scene, a, error)
     scene%scheme%variant = variant
+    scene%scheme%steps_a_pass = steps
     call SceneRun(scene, b, error)
     if (allocated(error)) then
       call ClaimFine(error, variant//', half-length '//Str(half_length))

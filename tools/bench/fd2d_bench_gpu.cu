@@ -9,8 +9,9 @@
 // counts not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged
 // with 48 bytes where velocity and stress take a pass each, with 24 in `tuned`, with 32 in `tuned-v`, which is `tuned`
 // where velocities are recorded too; layers, source and receivers with nothing. The triad a = b + s c moves 12 bytes a
-// term. `tuned-1` to `tuned-4` take so many steps a pass; they too are charged 24 bytes a cell and step. `tuned-apart`:
-// densities of their own at vx and vz, as `regrid=cell` makes them on grids coarser than the model; 28 bytes.
+// term. `tuned-1` to `tuned-4` take so many steps a pass; they too are charged 24 bytes a cell and step. `tuned-apart`,
+// and `tuned-apart-1` to `-4` by so many steps a pass: densities of their own at vx and vz, as `regrid=cell` makes them
+// on grids coarser than the model; 28 bytes.
 // `tiles-32`, `stay-32`...: `tuned` with that shape.
 #include <algorithm>
 #include <cstring>
@@ -44,11 +45,16 @@ static const variant variants[] = {{"global", TWO_PASSES, 10},
                                    {"tuned-3", ONE_PASS, 1, 3},
                                    {"tuned-4", ONE_PASS, 1, 4},
                                    {"tuned-apart", APART, 1},
+                                   {"tuned-apart-1", APART, 1, 1},
+                                   {"tuned-apart-2", APART, 1, 2},
+                                   {"tuned-apart-3", APART, 1, 3},
+                                   {"tuned-apart-4", APART, 1, 4},
                                    {"stay-16", ONE_PASS, 1, 0, "stay-16"},
                                    {"stay-32", ONE_PASS, 1, 0, "stay-32"},
                                    {"tiles-32", ONE_PASS, 1, 0, "tiles-32"},
                                    {"tiles-64", ONE_PASS, 1, 0, "tiles-64"}};
-enum { TUNED = 3, ONE_BY_ONE = 5 }; // of them: steps a pass as it chooses; one. What follows is for single cases
+// Of them: steps a pass as it chooses, one; the same with densities apart.
+enum { TUNED = 3, ONE_BY_ONE = 5, TUNED_APART = 9, ONE_BY_ONE_APART = 10 };
 
 static const variant *find_variant(const char *name) {
     for (const variant &v : variants)
@@ -177,10 +183,10 @@ struct bench {
 
 static void report(const bench &b, const variant &v, int half_length, int handles, double step, const char *how) {
     const double rate = (double)b.g.cells() * handles / step, cpu = b.cpu(half_length);
-    printf(
-        "%-8s %5d x %-5d  L %d  handles %2d %9.2f us/step %7.1f Gcell/s  %2d B/cell  %3.0f %% of triad  launches %4.1f",
-        v.name, b.g.nx, b.g.nz, half_length, handles, step / handles * 1e6, rate * 1e-9, v.bytes,
-        100 * rate * v.bytes / b.triad, v.launches);
+    printf("%-13s %5d x %-5d  L %d  handles %2d %9.2f us/step %7.1f Gcell/s  %2d B/cell  %3.0f %% of triad  launches "
+           "%4.1f",
+           v.name, b.g.nx, b.g.nz, half_length, handles, step / handles * 1e6, rate * 1e-9, v.bytes,
+           100 * rate * v.bytes / b.triad, v.launches);
     if (cpu > 0)
         printf("  %5.1f x cpu", rate / cpu);
     printf("%s%s\n", *how == 0 ? "" : "  ", how);
@@ -197,7 +203,7 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
     for (int n = 0; n < handles; n++) {
         void *one = make(v, b->g, half_length, handles);
         if (one == nullptr) {
-            printf("%-8s %5d x %-5d  L %d  handle %d: %s\n", v.name, b->g.nx, b->g.nz, half_length, n + 1,
+            printf("%-13s %5d x %-5d  L %d  handle %d: %s\n", v.name, b->g.nx, b->g.nz, half_length, n + 1,
                    (const char *)err_message());
             fflush(stdout);
             break;
@@ -224,7 +230,7 @@ static double cpu_case(const grid &g, int half_length, effort e) {
     if (h == nullptr || handle_device(h, sizeof device, device))
         bench_fail("cpu");
     const double rate = (double)g.cells() / measure({h}, g, e, 1 << 30);
-    printf("%-8s %5d x %-5d  L %d  %27.2f Gcell/s  %s\n", "cpu", g.nx, g.nz, half_length, rate * 1e-9, device);
+    printf("%-13s %5d x %-5d  L %d  %27.2f Gcell/s  %s\n", "cpu", g.nx, g.nz, half_length, rate * 1e-9, device);
     fflush(stdout);
     handle_free(h);
     return rate;
@@ -260,8 +266,8 @@ static void table(bench *b, const std::vector<size> &sizes, const std::vector<in
         for (int v = 0; v < ONE_BY_ONE; v++)
             one_case(b, variants[v], 8, 1, e);
         for (int L : lengths)
-            for (int v : {TUNED, ONE_BY_ONE})
-                if (L != 8)
+            for (int v : {TUNED, ONE_BY_ONE, TUNED_APART, ONE_BY_ONE_APART})
+                if (L != 8 || v > ONE_BY_ONE)
                     one_case(b, variants[v], L, 1, e);
     }
     printf("\nseveral shots on one GPU, each in a handle of its own, %d steps of each in turn\n", CHUNK);

@@ -90,7 +90,7 @@ struct staying {
 // the column and row after the last, and infinite beyond and before the first: no velocity there. What acts between two
 // cells is rho + both * rho of the next: their sum. Where the medium has densities of vx and of vz apart, rho holds
 // twice the one and rho_z twice the other, both is 0, and outside the largest float stands for infinite, whose product
-// with 0 is no number: 28 bytes a cell, 36 with velocities. Tiles alone know how.
+// with 0 is no number: 28 bytes a cell, 36 with velocities.
 struct args {
     const float *s_in;
     float *s_out, *e;

@@ -17,12 +17,12 @@ static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that C
 // Cells of a grid from which on shots side by side had better be done in high tiles, or march (H200).
 static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
 
-// Blocks that march keep no velocities, and have one density.
-static bool may_march(const fd2d_cfg *c) { return !c->velocities && !c->apart; }
+// Blocks that march keep no velocities. Densities apart: single steps of those half-lengths that know no passes.
+static bool may_march(const fd2d_cfg *c) { return !c->velocities && (!c->apart || c->half_length > PASS_LENGTH); }
 
 static launch find_kernel(const fd2d_cfg *c, form kind) {
     return stays(kind)      ? stay_kernel(c->half_length, kind)
-           : kind > NO_PASS ? pass_kernel(c->half_length, 2 + kind - PASS_2)
+           : kind > NO_PASS ? pass_kernel(c, 2 + kind - PASS_2)
                             : step_kernel(c, kind);
 }
 
@@ -98,7 +98,7 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
     int most = 0, slots = 0;
     launch found = find_kernel(cfg, c.kind);
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fits = (size_t)most >= found.shared && (found.rows > 0 || may_march(cfg));
+    *fits = (size_t)most >= found.shared && (found.rows > 0 || found.steps > 1 || may_march(cfg));
     if (!*fits)
         return 0;
     CUDA_TRY(cudaFuncSetAttribute(found.step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)found.shared));
@@ -282,7 +282,7 @@ static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *
     CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     const bool two = 2 * (find_kernel(cfg, TILE_HIGH).shared + RUNTIME) <= (size_t)room;
     const double cells = (double)g.nx * g.nz;
-    const bool marches = cells >= MARCHES && may_march(cfg);
+    const bool marches = cells >= MARCHES && may_march(cfg) && !cfg->apart;
     *c = {marches ? MARCH_NARROW : two && cells >= HIGH ? TILE_HIGH : TILE_LOW, 1, 1.3, 3, 0};
     return 0;
 }
@@ -307,7 +307,7 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
     }
     TRY(find_launch(g, c, device, best, l, &fits));
     REQUIRE(fits || !pinned || may_march(c), "shape=%s keeps no velocities%s: choose another one, or auto", c->shape,
-            c->velocities ? "" : ", and knows no densities apart");
+            c->velocities ? "" : ", and at half-lengths up to 4 knows no densities apart");
     const form least = may_march(c) ? MARCH_NARROW : TILE_LOW; // older GPUs have less shared memory
     if (!fits) {
         best.kind = least;
@@ -321,7 +321,7 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
 
 bool may_pass(const args &g, const fd2d_cfg *c) {
     const bool asked = c->steps_a_pass > 1 || (c->steps_a_pass == 0 && c->share <= 1); // side by side: by hand only
-    return asked && may_march(c) && c->half_length <= PASS_LENGTH && c->shape[0] == 0 &&
+    return asked && !c->velocities && c->half_length <= PASS_LENGTH && c->shape[0] == 0 &&
            (!g.free_top || g.bottom >= c->half_length);
 }
 
@@ -338,7 +338,6 @@ int check_pass(const args &g, const fd2d_cfg *c) {
     REQUIRE(c->steps_a_pass < 2 || may_pass(g, c), "steps_a_pass=%d, but %s: leave it out", c->steps_a_pass,
             c->half_length > PASS_LENGTH ? "half-lengths beyond 4 take one step a pass"
             : c->velocities              ? "where velocities are recorded there is one step a pass"
-            : c->apart                   ? "where densities of vx and vz come apart there is one step a pass"
             : c->shape[0] != 0           ? "shapes by name are of one step a pass"
                                          : "the layer at the bottom is too near to the free surface");
     return 0;

@@ -63,7 +63,7 @@ void keep_choice(const fd2d_cfg *c, int device, bool of_passes, const choice &be
 // fd2d_tuned_kernels.cu, fd2d_tuned_pass.cu, fd2d_tuned_stay.cu: the kernel of a step, of passes of so many steps, of
 // tiles that stay.
 launch step_kernel(const fd2d_cfg *c, form kind);
-launch pass_kernel(int half_length, int steps);
+launch pass_kernel(const fd2d_cfg *c, int steps);
 launch stay_kernel(int half_length, form kind);
 // Tells if there are passes of several steps for this grid; what is asked for by hand and cannot be fails with a
 // sentence.

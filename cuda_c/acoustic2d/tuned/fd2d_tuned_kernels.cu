@@ -5,9 +5,9 @@
 
 namespace tuned {
 
-template <int L, int T> static launch march_of() {
-    using S = march_shape<L, T>;
-    return {.step = step_march<L, T>,
+template <int L, int T, bool APART> static launch march_of() {
+    using S = march_shape<L, T, APART>;
+    return {.step = step_march<L, T, APART>,
             .shared = S::bytes,
             .threads = T,
             .steps = 1,
@@ -28,12 +28,19 @@ template <int L, int R, bool KEEP_V> static launch tile_of() {
             .receivers = 8};
 }
 
-template <int L, bool KEEP_V> static launch launch_of(form kind) {
+template <int L, int T> static launch march_for(bool apart) {
+    if constexpr (L > PASS_LENGTH)
+        if (apart)
+            return march_of<L, T, true>();
+    return march_of<L, T, false>();
+}
+
+template <int L, bool KEEP_V> static launch launch_of(form kind, bool apart) {
     switch (kind) {
     case MARCH_NARROW:
-        return march_of<L, 64>();
+        return march_for<L, 64>(apart);
     case MARCH_WIDE:
-        return march_of<L, 128>();
+        return march_for<L, 128>(apart);
     case TILE_LOW:
         return tile_of<L, 2, KEEP_V>();
     default:
@@ -41,15 +48,16 @@ template <int L, bool KEEP_V> static launch launch_of(form kind) {
     }
 }
 
-template <bool KEEP_V> static launch step_of(int half_length, form kind) {
-    static launch (*const of[DER_MAX])(form) = {launch_of<1, KEEP_V>, launch_of<2, KEEP_V>, launch_of<3, KEEP_V>,
-                                                launch_of<4, KEEP_V>, launch_of<5, KEEP_V>, launch_of<6, KEEP_V>,
-                                                launch_of<7, KEEP_V>, launch_of<8, KEEP_V>};
-    return of[half_length - 1](kind);
+template <bool KEEP_V> static launch step_of(int half_length, form kind, bool apart) {
+    static launch (*const of[DER_MAX])(form, bool) = {launch_of<1, KEEP_V>, launch_of<2, KEEP_V>, launch_of<3, KEEP_V>,
+                                                      launch_of<4, KEEP_V>, launch_of<5, KEEP_V>, launch_of<6, KEEP_V>,
+                                                      launch_of<7, KEEP_V>, launch_of<8, KEEP_V>};
+    return of[half_length - 1](kind, apart);
 }
 
 launch step_kernel(const fd2d_cfg *c, form kind) {
-    return c->velocities ? step_of<true>(c->half_length, kind) : step_of<false>(c->half_length, kind);
+    return c->velocities ? step_of<true>(c->half_length, kind, c->apart)
+                         : step_of<false>(c->half_length, kind, c->apart);
 }
 
 } // namespace tuned

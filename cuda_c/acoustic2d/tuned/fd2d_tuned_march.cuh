@@ -3,7 +3,8 @@
 // A block marches down a strip of T threads x 4 columns. Rows come by asynchronous copies into rings in shared memory,
 // each number of s, e, K and rho once (and the few columns and rows that neighbours share). Sums along z are not
 // gathered but scattered: a row of s, once read, adds its share to the 2L half rows it matters to, which a thread
-// keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
+// keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further. Where
+// densities of vx and vz are apart (APART), each is needed in one row only, and its ring is as short as that of K.
 //
 //     row k of s arrives            ->  z1: d s/dz of half rows k-L .. k+L-1;   half row h = k-L is complete: w_z
 //     w_z of half row h             ->  z2: d w/dz of rows h-L+1 .. h+L;        row r = k-2L+1 is complete
@@ -18,9 +19,10 @@ namespace tuned {
 constexpr int AHEAD = 3;  // rows fetched ahead
 constexpr int STRIP = 64; // columns of a layer along x that are fetched ahead; what is wider is loaded when needed
 
-template <int L, int T> struct march_shape {
+template <int L, int T, bool APART> struct march_shape {
     static constexpr int P = V * T + 2 * HALO, W = V * T - 2 * HALO; // pitch of a row here; columns a tile writes
-    static constexpr int NS = 2 * L + AHEAD, NR = L + AHEAD, NE = AHEAD + 1; // rows of the rings of s, rho, all others
+    static constexpr int NS = 2 * L + AHEAD, NE = AHEAD + 1;         // rows of the rings of s, of all others
+    static constexpr int NR = APART ? 2 * NE : L + AHEAD;            // of rho: of nodes, or of vx and then those of vz
     static constexpr size_t bytes = ((NS + NR + 4 * NE + 2) * P + 2 * HALO + (6 + 2 * NE) * STRIP) * sizeof(float);
 };
 
@@ -28,8 +30,8 @@ template <int N, int P> __device__ __forceinline__ int next(int slot) { return s
 
 // The march of a block. LAYERS: it touches an absorbing layer or the free surface; SOURCE: it may hold the source. Each
 // is code that the others need not carry along.
-template <int L, int T, bool LAYERS, bool SOURCE> struct march {
-    using S = march_shape<L, T>;
+template <int L, int T, bool APART, bool LAYERS, bool SOURCE> struct march {
+    using S = march_shape<L, T, APART>;
     static constexpr int P = S::P;
 
     const args &g;
@@ -39,7 +41,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     bool inner, idle, strip,
         near;      // not in the halo; nobody needs this warp; in a strip along x, and it is fetched ahead
     int xi, place; // column among those of the strips, place of its ring
-    const float *s_from, *rho_from, *e_from, *kk_from, *rest_from;
+    const float *s_from, *rho_from, *rho_z_from, *e_from, *kk_from, *rest_from;
     float *const s, *const rho, *const e, *const kk, *const psiz, *const psiz_s,
                                                                       *const wx, *const px, *const psix, *const psix_s;
     int s_fill = 0, rho_fill = 0, e_fill = 0; // slots that are filled next
@@ -61,6 +63,10 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
                         first_e = (ptrdiff_t)(begin - 2 * L + 1) * g.pitch;
         s_from = g.s_in + first_s + min(c - HALO, safe);
         rho_from = g.rho + first_rho + min(c, safe);
+        if (APART) { // rows of vx begin where w_x is needed next
+            rho_from = g.rho + first_e + g.pitch + min(c, safe);
+            rho_z_from = g.rho_z + first_rho - g.pitch + min(c, safe);
+        }
         e_from = g.e + first_e + min(c, safe);
         kk_from = g.kk + first_e + min(c, safe);
         rest_from =
@@ -118,8 +124,15 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
             const ptrdiff_t s_up = mirror && k < 0 ? (ptrdiff_t)(-2 * k) * g.pitch : 0;
             const ptrdiff_t rho_up = mirror && h + 1 < 0 ? (ptrdiff_t)(-2 * (h + 1)) * g.pitch : 0;
             copy(s + s_fill + V * t, s_from + s_up);
-            copy(rho + rho_fill + me, rho_from + rho_up);
-            if (t < 5)
+            if (APART) {
+                copy(rho + S::NE * P + e_fill + me, rho_z_from);
+                if (STEADY || (r + 1 >= job.first && r + 1 < job.end))
+                    copy(rho + e_fill + me, rho_from);
+                rho_z_from += g.pitch;
+            } else {
+                copy(rho + rho_fill + me, rho_from + rho_up);
+            }
+            if (t < (APART ? 4 : 5))
                 copy(t < 4 ? s + s_fill + V * (T + t) : rho + rho_fill + HALO + V * T,
                      rest_from + (t < 4 ? s_up : rho_up));
             if (STEADY || (r >= job.first && r < job.end)) {
@@ -136,7 +149,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         }
         __pipeline_commit();
         s_fill = next<S::NS, P>(s_fill);
-        rho_fill = next<S::NR, P>(rho_fill);
+        if (!APART)
+            rho_fill = next<S::NR, P>(rho_fill);
         e_fill = next<S::NE, P>(e_fill);
     }
 
@@ -214,7 +228,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
             ph = load_constant(profile_z(g, 1, hm));
         if (zr >= 0)
             pr = load_constant(profile_z(g, 0, r));
-        const quad p = load(s + s_k + me), rho_below = load(rho + rho_h + me);
+        const quad p = load(s + s_k + me), rho_below = load(APART ? rho + S::NE * P + e_r + me : rho + rho_h + me);
         const float sign = EDGE && g.free_top && k < 0 ? -1.0f : 1.0f;
         float d[V];
 #pragma unroll
@@ -225,7 +239,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
                 layer_z(d, psiz, g.psiz_out, zh, ph, h >= job.first && h < job.end);
 #pragma unroll
             for (int v = 0; v < V; v++)
-                d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]));
+                d[v] =
+                    scatter<L>(z2[v], g.w, d[v] * reciprocal(APART ? rho_below.v[v] : rho_above.v[v] + rho_below.v[v]));
         }
         rho_above = rho_below;
         if (STEADY || (r + 1 >= job.first && r + 1 < job.end))
@@ -241,8 +256,10 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         wx_r = P - wx_r;
         s_k = next<S::NS, P>(s_k);
         s_r = next<S::NS, P>(s_r);
-        rho_h = next<S::NR, P>(rho_h);
-        rho_x = next<S::NR, P>(rho_x);
+        if (!APART) {
+            rho_h = next<S::NR, P>(rho_h);
+            rho_x = next<S::NR, P>(rho_x);
+        }
         e_r = next<S::NE, P>(e_r);
     }
 
@@ -250,11 +267,11 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         quad x = along_x<L, true>(s + next<S::NS, P>(s_r) + me, g.w);
         if (strip)
             layer_x(x, 3, psix, g.psix_in, g.psix_out, k);
-        const float *right = rho + rho_x + me;
+        const float *right = rho + (APART ? e_r : rho_x) + me;
         const quad r = load(right);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : right[V]));
+            x.v[v] *= reciprocal(APART ? r.v[v] : r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : right[V]));
         store(wx + P - wx_r + V * t, x);
     }
 
@@ -294,13 +311,13 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     }
 };
 
-template <int L, int T>
+template <int L, int T, bool APART>
 __global__ void __launch_bounds__(T, (L > 4   ? 256
                                       : L > 2 ? 384
                                               : 448) /
                                          T) step_march(const __grid_constant__ args g) {
     extern __shared__ __align__(16) float shared[];
-    using S = march_shape<L, T>;
+    using S = march_shape<L, T, APART>;
     if (samples(g))
         return;
     take_turn(g);
@@ -311,11 +328,11 @@ __global__ void __launch_bounds__(T, (L > 4   ? 256
     const bool inside = c0 >= g.left && c0 + V * T <= g.right && job.first - L >= g.top && job.end + L < g.bottom &&
                         (!g.free_top || job.first >= 2 * L);
     if (source)
-        march<L, T, true, true>(g, job, shared).run();
+        march<L, T, APART, true, true>(g, job, shared).run();
     else if (inside)
-        march<L, T, false, false>(g, job, shared).run();
+        march<L, T, APART, false, false>(g, job, shared).run();
     else
-        march<L, T, true, false>(g, job, shared).run();
+        march<L, T, APART, true, false>(g, job, shared).run();
 }
 
 } // namespace tuned

@@ -5,9 +5,9 @@
 
 namespace tuned {
 
-template <int L, int T, int W, int AHEAD, int BLOCKS> static launch pass_of() {
-    using S = pass_shape<L, T, W, AHEAD>;
-    return {.step = step_pass<L, T, W, AHEAD, BLOCKS>,
+template <int L, int T, int W, int AHEAD, int BLOCKS, bool APART = false> static launch pass_of() {
+    using S = pass_shape<L, T, W, AHEAD, APART>;
+    return {.step = step_pass<L, T, W, AHEAD, BLOCKS, APART>,
             .shared = S::bytes,
             .threads = S::N,
             .steps = T,
@@ -17,14 +17,24 @@ template <int L, int T, int W, int AHEAD, int BLOCKS> static launch pass_of() {
             .receivers = 8};
 }
 
-launch pass_kernel(int half_length, int steps) {
-    static launch (*const of[PASS_LENGTH][MOST_STEPS - 1])() = {
+template <int L, int T, int W, int AHEAD, int BLOCKS> static launch apart() {
+    return pass_of<L, T, W, AHEAD, BLOCKS, true>();
+}
+
+launch pass_kernel(const fd2d_cfg *c, int steps) {
+    static launch (*const of_one[PASS_LENGTH][MOST_STEPS - 1])() = {
         {pass_of<1, 2, 256, 3, 4>, pass_of<1, 3, 256, 2, 2>, pass_of<1, 4, 256, 3, 2>},
         {pass_of<2, 2, 256, 2, 4>, pass_of<2, 3, 256, 2, 2>, pass_of<2, 4, 256, 3, 2>},
         {pass_of<3, 2, 256, 2, 3>, pass_of<3, 3, 512, 2, 1>, pass_of<3, 4, 384, 2, 1>},
         {pass_of<4, 2, 256, 2, 3>, pass_of<4, 3, 512, 2, 1>, pass_of<4, 4, 384, 2, 1>},
     };
-    return of[half_length - 1][steps - 2]();
+    static launch (*const of_two[PASS_LENGTH][MOST_STEPS - 1])() = {
+        {apart<1, 2, 256, 3, 4>, apart<1, 3, 256, 2, 2>, apart<1, 4, 256, 3, 2>},
+        {apart<2, 2, 256, 2, 4>, apart<2, 3, 256, 2, 2>, apart<2, 4, 256, 3, 2>},
+        {apart<3, 2, 256, 2, 3>, apart<3, 3, 256, 2, 2>, apart<3, 4, 384, 2, 1>},
+        {apart<4, 2, 256, 2, 3>, apart<4, 3, 256, 2, 2>, apart<4, 4, 384, 2, 1>},
+    };
+    return (c->apart ? of_two : of_one)[c->half_length - 1][steps - 2]();
 }
 
 } // namespace tuned

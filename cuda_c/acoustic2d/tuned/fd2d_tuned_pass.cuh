@@ -1,5 +1,5 @@
-// Several time steps of the `tuned` variant in one pass through memory, blocks that march down. No velocities, one
-// density, half-length 1 to 4.
+// Several time steps of the `tuned` variant in one pass through memory, blocks that march down. No velocities,
+// half-length 1 to 4.
 //
 // A block marches down a strip of W columns, of which it writes all but M at each side, with T groups of threads. Group
 // t makes step t of the pass: it takes row k of s, completes row r = k - 2L+1 as fd2d_tuned_march.cuh does, operation
@@ -11,6 +11,10 @@
 //                            two rows of w_x of each group
 //     in registers           the 2 x 2L sums along z of each column
 //     in global memory       memory variables after each step of the pass, in layers only: they stay in the cache
+//
+// Where densities of vx and vz are apart (APART), each group needs both of a cell once. They have no rings: a thread
+// loads those of its next row while it computes, 28 bytes a cell and pass from memory and 8 a step from the L2 cache,
+// to which the last group brings them some rows ahead.
 //
 // A pass reads nothing that it writes: s, e and memory variables have second arrays. Blocks compute what neighbours do
 // too, 2L-1 columns and rows at each side a step: group t makes rows first(t+1) .. end(t+1)-1, and what is outside of
@@ -40,14 +44,17 @@ constexpr int least_margin(int reach, int steps) { // multiples of V; what a ste
     return (margin + V - 1) / V * V;
 }
 
-template <int L, int T, int WIDTH, int AHEAD_> struct pass_shape {
+template <int L, int T, int WIDTH, int AHEAD_, bool APART_> struct pass_shape {
+    static constexpr bool APART = APART_;
     static constexpr int AHEAD = AHEAD_, REACH = 2 * L - 1, W = WIDTH;
     static constexpr int G = W / V, N = T * G; // threads of a step; of a block
     static constexpr int M = least_margin(REACH, T), P = W + 2 * HALO;
-    static constexpr int S = 2 * L - 1 + AHEAD, RHO = 2 * L * T - L + AHEAD; // rows of rings: of s, e; of rho, K
-    static constexpr int ROW = P * (int)sizeof(float);                       // bytes
-    // Rings of group t begin at row 2 t S (s) and S further (e); rho, K and two rows of w_x of each group follow them.
-    static constexpr int E = S, NEXT = 2 * S, RHO_AT = 2 * T * S, K = RHO, WX_AT = RHO_AT + 2 * RHO;
+    static constexpr int S = 2 * L - 1 + AHEAD; // rows of rings: of s, e; of rho, K
+    static constexpr int RHO = APART ? 2 * L * (T - 1) + 1 + AHEAD : 2 * L * T - L + AHEAD;
+    static constexpr int ROW = P * (int)sizeof(float); // bytes
+    // Rings of group t begin at row 2 t S (s) and S further (e); rho, if there is one, K and two rows of w_x of each
+    // group follow them.
+    static constexpr int E = S, NEXT = 2 * S, RHO_AT = 2 * T * S, K = APART ? 0 : RHO, WX_AT = RHO_AT + K + RHO;
     static constexpr int ROWS = WX_AT + 2 * T;
     static constexpr size_t bytes = (size_t)ROWS * ROW;
     static_assert(G % WARP == 0 && M <= LEFT && N <= 1024 && AHEAD >= 2);
@@ -94,12 +101,13 @@ template <class S, int L, int T> struct pass {
     const float *from1, *from2;
     float *const shared;
     // Of row k of s and of e that it completes; of row r + 1 of s; of rho below half row k - L, K of row r; rho of row
-    // r + 1; row r of s for the next group; what is fetched.
+    // r + 1 (not APART); row r of s for the next group; what is fetched.
     slot<ROW, S::S> s_k, s_x;
     slot<ROW, S::RHO> rho_h, rho_x;
     int s_out, fill, fill_last, wx_r, wx_w, next_tap;
     float z1[V][2 * L], z2[V][2 * L];
     quad above, now, step;
+    quad of_vx, of_vz; // APART: densities of row r + 1 and of half row k - L
 
     __device__ __forceinline__ static int step_of(unsigned thread) { return thread / S::G; }
     __device__ __forceinline__ bool takes_first() const { return t == 0; }
@@ -130,8 +138,10 @@ template <class S, int L, int T> struct pass {
         set_plain();
         const ptrdiff_t row = (ptrdiff_t)(begin - 2 * L + 1) * g.pitch + at;
         from1 = takes_first() ? g.s_in + (ptrdiff_t)begin * g.pitch + at
-                              : g.rho + (ptrdiff_t)(begin - L + 1) * g.pitch + at;
+                              : g.rho + (ptrdiff_t)(S::APART ? begin - 2 * L + 2 : begin - L + 1) * g.pitch + at;
         from2 = (takes_first() ? g.e : g.kk) + row;
+        if (S::APART && k == first)
+            ask_densities();
 #pragma unroll
         for (int v = 0; v < V; v++) {
             above.v[v] = INFINITY;
@@ -165,7 +175,8 @@ template <class S, int L, int T> struct pass {
         s_k.set(of_s, row);
         s_x.set(of_s, r + 1);
         rho_h.set(of_rho, row);
-        rho_x.set(of_rho, r + L);
+        if (!S::APART)
+            rho_x.set(of_rho, r + L);
         s_out = s_x.at == of_s ? s_x.last : s_x.at - ROW;
         wx_r = mine + (S::WX_AT + 2 * t) * ROW, wx_w = wx_r + ROW;
         fill = takes_first() ? of_s : of_rho;
@@ -192,8 +203,11 @@ template <class S, int L, int T> struct pass {
     // The first group needs these with the next row of s: the first one fetches s and e, the last one rho and K.
     __device__ __forceinline__ void fetch() {
         if (fetched < fetch_end) {
-            copy(in_shared(fill), from1);
+            if (!S::APART || takes_first())
+                copy(in_shared(fill), from1);
             copy(in_shared(fill + (takes_first() ? S::E : S::K) * ROW), from2);
+            if (S::APART && !takes_first())
+                expect_densities();
             from1 += g.pitch;
             from2 += g.pitch;
             fill = fill < fill_last ? fill + ROW : fill_last - (takes_first() ? S::S - 1 : S::RHO - 1) * ROW;
@@ -223,7 +237,34 @@ template <class S, int L, int T> struct pass {
         const int wx = wx_r;
         wx_r = wx_w, wx_w = wx;
         s_out = s_x.at;
-        s_k.move(), s_x.move(), rho_h.move(), rho_x.move();
+        s_k.move(), s_x.move(), rho_h.move();
+        if (!S::APART)
+            rho_x.move();
+        else if (k == first)
+            ask_densities();
+    }
+
+    // --- densities apart ---
+
+    __device__ __forceinline__ quad ask_density(const float *of, int row) const {
+        return load_constant(of + (ptrdiff_t)row * g.pitch + min(c, (g.nx + 7) & ~3));
+    }
+    // Those that row k of s needs.
+    __device__ __forceinline__ void ask_densities() {
+        of_vx = ask_density(g.rho, k - 2 * L + 2);
+        of_vz = ask_density(g.rho_z, k - L);
+    }
+    // Those that the first group asks for in some rows' time come to the cache meanwhile. No third pointer that moves
+    // on with the rows: nvcc 13.0 does not come to an end with one.
+    __device__ __forceinline__ void expect_densities() const {
+        const float *vz = g.rho_z + (from1 - g.rho) + (ptrdiff_t)(L - 2) * g.pitch;
+        prefetch(vz + 2 * g.pitch);
+        prefetch(from1 + 2 * g.pitch);
+    }
+    __device__ __forceinline__ static void divide(float (&d)[V], const quad &rho) {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            d[v] *= reciprocal(rho.v[v]);
     }
 
     // --- layers ---
@@ -310,8 +351,10 @@ template <class S, int L, int T> struct pass {
         const int tap = next_tap; // of row r
         next_tap = is_in(r + 1, tap_first, tap_rows) ? bucket_of(g.taps, r + 1, c) : -1;
         const quad p = load(in_shared(s_k.at));
-        quad below = load(in_shared(rho_h.at));
-        if (NEAR && surface && h < 0) // of which not all are in the ring any more
+        quad below;
+        if (!S::APART)
+            below = load(in_shared(rho_h.at));
+        if (!S::APART && NEAR && surface && h < 0) // of which not all are in the ring any more
             below = load_constant(g.rho + (ptrdiff_t)(h + 1) * g.pitch + min(c, (g.nx + 7) & ~3));
         float d[V];
 #pragma unroll
@@ -319,13 +362,19 @@ template <class S, int L, int T> struct pass {
             d[v] = scatter<L>(z1[v], g.w, p.v[v]);
         if (NEAR)
             layer_z(d, 1, h, before.psiz, then.psiz, h >= out_first - L && h < out_end + L - 1);
+        if (S::APART) {
+            divide(d, of_vz);
+            of_vz = ask_density(g.rho_z, h + 1);
+        }
 #pragma unroll
         for (int v = 0; v < V; v++)
-            d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(above.v[v] + below.v[v]));
+            d[v] = scatter<L>(z2[v], g.w, S::APART ? d[v] : d[v] * reciprocal(above.v[v] + below.v[v]));
         above = below;
         const quad next = load(in_shared(s_x.at));
         if (next_completes)
             velocity_x(r + 1, next_layer, psi, then.psix);
+        if (S::APART)
+            of_vx = ask_density(g.rho, r + 2);
         if (completes) {
             quad x = along_x<L, false>(in_shared(wx_r), g.w);
             if (layer)
@@ -344,12 +393,16 @@ template <class S, int L, int T> struct pass {
         quad x = along_x<L, true>(in_shared(s_x.at), g.w);
         if (in_layer)
             layer_x(x, psi, 1, row, to);
-        const float *right = in_shared(rho_x.at);
-        const quad r = load(right);
-        const float beyond = right[V];
+        if constexpr (S::APART) {
+            divide(x.v, of_vx);
+        } else {
+            const float *right = in_shared(rho_x.at);
+            const quad r = load(right);
+            const float beyond = right[V];
 #pragma unroll
-        for (int v = 0; v < V; v++)
-            x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : beyond));
+            for (int v = 0; v < V; v++)
+                x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : beyond));
+        }
         store(in_shared(wx_w), x);
     }
 
@@ -399,9 +452,9 @@ template <class S, int L, int T> struct pass {
     }
 };
 
-template <int L, int T, int W, int AHEAD, int BLOCKS>
+template <int L, int T, int W, int AHEAD, int BLOCKS, bool APART>
 __global__ void __launch_bounds__(T *W / V, BLOCKS) step_pass(const __grid_constant__ args g) {
-    using S = pass_shape<L, T, W, AHEAD>;
+    using S = pass_shape<L, T, W, AHEAD, APART>;
     extern __shared__ __align__(16) float shared[];
     if (block_number() >= g.work) {
         take_turn(g, T);
