@@ -125,7 +125,7 @@ contains
       high(a) = min(grid%last(a), here(a) + wide)
       call BetweenSamples(model%rho, .false., grid%more, low, high, samples)
       allocate (rho, source=real(reshape(samples, [size(samples)]), dp))
-      numbers(lacks_rho) = rho(1 + here(a) - low(a))
+      if (a == 1) numbers(lacks_rho) = rho(1 + here(a) - low(a))
       if (Even(model, grid, low, high)) return
       call BetweenSamples(model%vp, .true., grid%more, low, high, samples)
       allocate (earth(3, -wide:wide))
@@ -138,9 +138,22 @@ contains
       end associate
       numbers([lacks_c(a), lacks_flow(a)]) = Lack(grid, a, place(a), here(a), wide, 0, earth(:2, :))
       numbers(lacks_mass(a):lacks_mass(a)) = Lack(grid, a, place(a), here(a), wide, 1, earth(3:, :))
+      associate (slope => Slopes(earth(:, -1), earth(:, 0), earth(:, 1)), part => place(a)/grid%step(a) + 1 - here(a))
+        numbers(lacks_rho) = numbers(lacks_rho) + slope(3)*part
+        if (grid%more(a) == 1) numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) = &
+          numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) + slope*grid%step(a)*(part**2 - 0.25_dp)/2
+      end associate
     end subroutine AlongLine
 
   end function EarthAt
+
+  !> By how much numbers grow from sample to sample: the lesser of both sides. So a smooth earth has what lies between its samples, and
+  !> beside a step both samples stand for all of their cells.
+  elemental real(dp) function Slopes(before, own, behind) result(slope)
+    real(dp), intent(in) :: before, own, behind
+    slope = 0
+    if ((own - before)*(behind - own) > 0) slope = sign(min(abs(own - before), abs(behind - own)), behind - own)
+  end function Slopes
 
   !> True of places low .. high of the lattice whose samples are all the same.
   pure logical function Even(model, grid, low, high)
