@@ -117,6 +117,7 @@ contains
       integer, intent(in) :: a
       real(sp), allocatable :: samples(:, :)
       real(dp), allocatable :: rho(:), earth(:, :)
+      real(dp) :: slope(3)
       integer :: low(2), high(2), wide, j
       wide = ceiling(reach*grid%d(a)/grid%step(a))
       low = here
@@ -138,10 +139,15 @@ contains
       end associate
       numbers([lacks_c(a), lacks_flow(a)]) = Lack(grid, a, place(a), here(a), wide, 0, earth(:2, :))
       numbers(lacks_mass(a):lacks_mass(a)) = Lack(grid, a, place(a), here(a), wide, 1, earth(3:, :))
-      associate (slope => Slopes(earth(:, -1), earth(:, 0), earth(:, 1)), part => place(a)/grid%step(a) + 1 - here(a))
-        numbers(lacks_rho) = numbers(lacks_rho) + slope(3)*part
-        if (grid%more(a) == 1) numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) = &
-          numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) + slope*grid%step(a)*(part**2 - 0.25_dp)/2
+      associate (part => place(a)/grid%step(a) + 1 - here(a))
+        if (grid%more(a) > 1) then                    ! lines join the samples
+          numbers(lacks_rho) = numbers(lacks_rho) + abs(part)*(earth(3, merge(1, -1, part > 0)) - earth(3, 0))
+        else
+          slope = Slopes(earth(:, -1), earth(:, 0), earth(:, 1))
+          numbers(lacks_rho) = numbers(lacks_rho) + slope(3)*part
+          numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) = numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) + &
+                                                                slope*grid%step(a)*(part**2 - 0.25_dp)/2
+        end if
       end associate
     end subroutine AlongLine
 
