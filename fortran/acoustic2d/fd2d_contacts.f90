@@ -12,6 +12,10 @@
 !> X, Y, F are the integrals of density, 1/K and 1/rho along an axis up to the place less those of the grid (receiver_earth.f90): so
 !> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. Where the
 !> medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver may change places.
+!>
+!> Two kinds of contacts are too strong for it. The error of W grows with the bend of pressure over a cell, density times compressibility
+!> times the square of frequency: beside gas and air it is larger than what is cured, there all fields are read by W. In rock beside a
+!> medium a hundred times softer, K div v of short differences is no rate of pressure, so Y is left out (t880).
 submodule(fd2d_m) fd2d_contacts
   use off_grid_points_m, only: OffGridAdd, OffGridStart
   use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_rho
@@ -20,17 +24,23 @@ submodule(fd2d_m) fd2d_contacts
   real(dp), parameter :: slope_w(contact_slopes) = [9/8.0_dp, -1/24.0_dp]   !< of differences in what is a small part of a field
   integer, parameter :: beyond = sinc_nodes/2 + contact_slopes   !< cells that a place reads to each side
   integer, parameter :: around = 3            !< cells around a place that tell how the medium changes
-  real(dp), parameter :: even = 1.0e-3_dp     !< of density, or of a cell of the medium: less is none
+  real(dp), parameter :: even = 1.0e-3_dp     !< of a cell of the medium: less is none
+  real(dp), parameter :: even_mass = 1.05_dp  !< of densities in reach of W, the largest over the least: likewise
+  real(dp), parameter :: bend_most = 5        !< of pressure at fpeak over a cell, more than in an even medium: more is not cured
+  real(dp), parameter :: softer_most = 100    !< of compressibilities around a place: more is not cured by Y
 
 contains
 
   module procedure ContactPoint
-    real(dp) :: n(2, 2), d(2), place(2)
+    real(dp) :: n(2, 2), d(2), place(2), bend, softer, heavier
     integer :: at(2), a, o
     d = [self%grid%dx, self%grid%dz]
     place = [(x - self%ax%x0)/self%ax%h, (z - self%az%x0)/self%az%h] + 1
     at = nint(place)
-    beside = Uneven()
+    beside = any(abs(lacks(lacks_rho + 1:)) > 0)
+    if (.not. beside) return
+    call Strength(self, at, bend, softer, heavier)
+    beside = (heavier > even_mass .or. Uneven()) .and. bend <= bend_most
     if (.not. beside) return
     n = Directions(self, place)
     point%low = at - beyond
@@ -53,13 +63,10 @@ contains
       call OffGridAdd(cells, self%ax, self%az, x, z, 0.5_dp*halves(1), 0.5_dp*halves(2), 1.0_dp)
     end function CellsOf
 
-    !> True where it is worth its weights.
+    !> True where what the grid lacks is worth its weights.
     pure logical function Uneven()
-      real(dp) :: lack(2)
       associate (rho => lacks(lacks_rho), k => self%kappa(at(1), at(2)))
-        lack = max(abs(lacks(lacks_c))*k, abs(lacks(lacks_flow))*rho, abs(lacks(lacks_mass))/rho)/d
-        Uneven = any(lack > even) .or. any(lack > 0) .and. &
-                 any(abs([Density(self, 1, at(1), at(2)), Density(self, 2, at(1), at(2))]/rho - 1) > even)
+        Uneven = any(max(abs(lacks(lacks_c))*k, abs(lacks(lacks_flow))*rho, abs(lacks(lacks_mass))/rho)/d > even)
       end associate
     end function Uneven
 
@@ -102,7 +109,7 @@ contains
       cells = CellsOf([0, 0])
       do c = 1, cells%start(2) - 1
         associate (i => cells%i(c), k => cells%k(c))
-          w = n(a, a)*lacks(lacks_c(a))*self%kappa(i, k)*cells%w(c)
+          w = merge(n(a, a)*lacks(lacks_c(a)), 0.0_dp, softer <= softer_most)*self%kappa(i, k)*cells%w(c)
           do b = 1, 2
             call AddSlope(b, b, 0, [i, k], w)
           end do
@@ -173,6 +180,31 @@ contains
       Density = 0.5_dp*(real(self%rho(i, k), dp) + self%rho(i, min(k + 1, self%grid%nz)))
     end if
   end function Density
+
+  !> Of contacts in reach of W around a node: the differences of density and of compressibility, times the square of what a wave of
+  !> fpeak does over a cell; and of compressibility and of density the largest over the least.
+  pure subroutine Strength(self, at, bend, softer, heavier)
+    class(fd2d_t), intent(in) :: self
+    integer, intent(in) :: at(2)
+    real(dp), intent(out) :: bend, softer, heavier
+    integer :: low(2), high(2), i, k
+    real(dp), dimension(3) :: least, most, one
+    low = max(1, at - sinc_nodes/2)
+    high = min(shape(self%rho), at + sinc_nodes/2)
+    least = huge(least)
+    most = 0
+    do k = low(2), high(2)
+      do i = low(1), high(1)
+        one = [1/real(self%kappa(i, k), dp), Density(self, 1, i, k), Density(self, 2, i, k)]
+        least = min(least, one)
+        most = max(most, one)
+      end do
+    end do
+    softer = most(1)/least(1)
+    heavier = maxval(most(2:))/minval(least(2:))
+    bend = (most(1) - least(1))*(maxval(most(2:)) - minval(least(2:)))*(2*acos(-1.0_dp)*self%scheme%fpeak)**2* &
+           self%grid%dx*self%grid%dz
+  end subroutine Strength
 
   !> n_a n_b: of how the logarithms of density and modulus change from node to node around a place, the shares of the axes.
   pure function Directions(self, place) result(n)

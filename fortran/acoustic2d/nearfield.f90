@@ -18,6 +18,7 @@ module nearfield_m
   real(dp), parameter :: kappa2(2) = [0.1_dp, 0.3_dp]                 !< κ² of the extrapolation [1/cell²]
   real(dp), parameter :: share(2) = [kappa2(2), -kappa2(1)]/(kappa2(2) - kappa2(1))   !< what each counts
   integer, parameter :: reach = 24                                    !< of the table [cells]
+  real(dp), parameter :: moved_most = 4                               !< what the table has room for [cells]
   integer, parameter :: waves = 128                                   !< of the Fourier sum, along each axis
 
   !> The grid's answer to a source on a node, (-reach:reach, -reach:reach).
@@ -97,9 +98,19 @@ contains
       kappa = sqrt(kappa2(j)/(near%dx*near%dz))
       terms = terms + share(j)*[BesselK(kappa*r, 0), kappa*BesselK(kappa*r, 1)*x/r, kappa*BesselK(kappa*r, 1)*z/r]/(2*pi)
     end do
-    terms(1) = terms(1) - SpreadOver(near%g, source + source_moved, receiver + receiver_moved)
-    terms(2) = terms(2) - SpreadOver(near%vx, source + source_moved, receiver - [0.5_dp, 0.0_dp])
-    terms(3) = terms(3) - SpreadOver(near%vz, source + source_moved, receiver - [0.0_dp, 0.5_dp])
+    associate (from => source + Bounded(source_moved))
+      terms(1) = terms(1) - SpreadOver(near%g, from, receiver + Bounded(receiver_moved))
+      terms(2) = terms(2) - SpreadOver(near%vx, from, receiver - [0.5_dp, 0.0_dp])
+      terms(3) = terms(3) - SpreadOver(near%vz, from, receiver - [0.0_dp, 0.5_dp])
+    end associate
+
+  contains
+
+    elemental real(dp) function Bounded(moved)
+      real(dp), intent(in) :: moved
+      Bounded = min(max(moved, -moved_most), moved_most)
+    end function Bounded
+
   end subroutine NearfieldTerms
 
   !> The table's answer with source and receiver spread over their cells.

@@ -4,14 +4,14 @@
 !> Along an axis velocity is the integral of -1/K dp/dt and of other smooth fields times 1/density, pressure that of -rho dv/dt.
 !> The grid's velocity is what its differentiator D makes of the medium at nodes, D v = -1/K dp/dt; between its points the weights
 !> W of a receiver read it. What the medium of one node does is so the sum over W of D⁻¹, which is half a sign and ripples that
-!> wane over some cells; likewise for pressure and density between nodes.
+!> wane over some cells; likewise for pressure and density between nodes. Nodes are means of samples, and cut as regrid.f90 does.
 module receiver_earth_m
   use kinds_m, only: dp, sp
   use model_m, only: model_t
   use model_window_m, only: ModelApart, SameStep
   use parameters_m, only: job_t
   use regrid_axis_m, only: RegridShare
-  use regrid_m, only: BetweenSamples, PlacesBetween
+  use regrid_m, only: BetweenSamples, least_part, PlacesBetween
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes, SincWeights
@@ -25,8 +25,7 @@ module receiver_earth_m
   integer, parameter :: lacks_numbers = 7
 
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
-  integer, parameter :: mean = 4              !< cells: a node is a mean over less to each side
-  integer, parameter :: ripples = reach + mean + sinc_nodes
+  integer, parameter :: ripples = 2*reach
 
   !> What all receivers have in common.
   type :: grid_t
@@ -34,6 +33,7 @@ module receiver_earth_m
     real(dp) :: own(2)
     real(dp) :: step(2)                       !< and of the lattice of samples and places between them [m]
     integer :: more(2), last(2)
+    integer :: mean(2)                        !< cells: a node is a mean over less to each side
     real(dp) :: ripple(0:ripples)             !< what D⁻¹ has besides 1/2 at 1/2, 3/2, ... cells
   end type grid_t
 
@@ -62,6 +62,7 @@ contains
     grid%more = [PlacesBetween(model%dx, scheme%dx), PlacesBetween(model%dz, scheme%dz)]
     grid%step = grid%own/grid%more
     grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
+    grid%mean = ceiling(3.5_dp + grid%step/grid%d)
     call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
     allocate (shot%lacks(lacks_numbers, size(shot%rx) + 1))
     do r = 1, size(shot%rx)
@@ -115,7 +116,8 @@ contains
     subroutine AlongLine(a)
       integer, intent(in) :: a
       real(sp), allocatable :: samples(:, :)
-      real(dp), allocatable :: vp(:), rho(:)
+      real(dp), allocatable :: rho(:), earth(:, :)
+      real(dp) :: slope(3)
       integer :: low(2), high(2), wide, j
       wide = ceiling(reach*grid%d(a)/grid%step(a))
       low = here
@@ -124,22 +126,40 @@ contains
       high(a) = min(grid%last(a), here(a) + wide)
       call BetweenSamples(model%rho, .false., grid%more, low, high, samples)
       allocate (rho, source=real(reshape(samples, [size(samples)]), dp))
-      numbers(lacks_rho) = rho(1 + here(a) - low(a))
+      if (a == 1) numbers(lacks_rho) = rho(1 + here(a) - low(a))
       if (Even(model, grid, low, high)) return
       call BetweenSamples(model%vp, .true., grid%more, low, high, samples)
-      allocate (vp, source=real(reshape(samples, [size(samples)]), dp))
-      associate (nodes => Lack(grid, a, place(a), here(a), wide, 0), between => Lack(grid, a, place(a), here(a), wide, 1))
+      allocate (earth(3, -wide:wide))
+      associate (vp => reshape(samples, [size(samples)]))
         do j = -wide, wide                            ! beyond its ends the model goes on as it is there
-          associate (n => min(max(here(a) + j, low(a)), high(a)) - low(a) + 1, m => j + wide + 1)
-            numbers(lacks_c(a)) = numbers(lacks_c(a)) + nodes(m)/(rho(n)*vp(n)**2)
-            numbers(lacks_flow(a)) = numbers(lacks_flow(a)) + nodes(m)/rho(n)
-            numbers(lacks_mass(a)) = numbers(lacks_mass(a)) + between(m)*rho(n)
+          associate (n => min(max(here(a) + j, low(a)), high(a)) - low(a) + 1)
+            earth(:, j) = [1/(rho(n)*real(vp(n), dp)**2), 1/rho(n), rho(n)]
           end associate
         end do
+      end associate
+      numbers([lacks_c(a), lacks_flow(a)]) = Lack(grid, a, place(a), here(a), wide, 0, earth(:2, :))
+      numbers(lacks_mass(a):lacks_mass(a)) = Lack(grid, a, place(a), here(a), wide, 1, earth(3:, :))
+      associate (part => place(a)/grid%step(a) + 1 - here(a))
+        if (grid%more(a) > 1) then                    ! lines join the samples
+          numbers(lacks_rho) = numbers(lacks_rho) + abs(part)*(earth(3, merge(1, -1, part > 0)) - earth(3, 0))
+        else
+          slope = Slopes(earth(:, -1), earth(:, 0), earth(:, 1))
+          numbers(lacks_rho) = numbers(lacks_rho) + slope(3)*part
+          numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) = numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) + &
+                                                                slope*grid%step(a)*(part**2 - 0.25_dp)/2
+        end if
       end associate
     end subroutine AlongLine
 
   end function EarthAt
+
+  !> By how much numbers grow from sample to sample: the lesser of both sides. So a smooth earth has what lies between its samples, and
+  !> beside a step both samples stand for all of their cells.
+  elemental real(dp) function Slopes(before, own, behind) result(slope)
+    real(dp), intent(in) :: before, own, behind
+    slope = 0
+    if ((own - before)*(behind - own) > 0) slope = sign(min(abs(own - before), abs(behind - own)), behind - own)
+  end function Slopes
 
   !> True of places low .. high of the lattice whose samples are all the same.
   pure logical function Even(model, grid, low, high)
@@ -154,29 +174,39 @@ contains
     end associate
   end function Even
 
-  !> What each of the `wide` samples to both sides of number `here` along axis a adds to the integral up to a place, less what it
-  !> adds to the grid's [m]: of what acts at nodes, on velocity between them, or, `half` 1, between nodes, on pressure.
-  function Lack(grid, a, place, here, wide, half) result(lacks)
+  !> The integrals up to a place of what the earth has at the `wide` samples to both sides of number `here` along axis a, less
+  !> those of the grid: of what acts at nodes, on velocity between them, or, `half` 1, between nodes, on pressure.
+  function Lack(grid, a, place, here, wide, half, earth) result(lacks)
     type(grid_t), intent(in) :: grid
     integer, intent(in) :: a, here, wide, half
     real(dp), intent(in) :: place
-    real(dp) :: lacks(2*wide + 1)
-    real(dp) :: w(sinc_nodes), sample, away, of(-mean - reach:mean + reach)
+    real(dp), intent(in) :: earth(:, -wide:)      !< (numbers, sample)
+    real(dp) :: lacks(size(earth, 1))
+    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes, least
+    real(dp) :: w(sinc_nodes), sample, share, known(lbound(nodes, 2):ubound(nodes, 2))
     integer :: first, j, k, m, near, n
+    near = nint(place/grid%d(a) - 0.5_dp*half)
+    nodes = 0
+    known = 0
+    least = huge(least)
+    lacks = 0
+    do j = -wide, wide
+      sample = (here + j - 1)*grid%step(a)
+      lacks = lacks + UpTo(place - sample)*earth(:, j)
+      n = nint(sample/grid%d(a) - 0.5_dp*half) - near
+      do k = max(n - grid%mean(a), lbound(nodes, 2)), min(n + grid%mean(a), ubound(nodes, 2))
+        share = ShareOf((k + near + 0.5_dp*half)*grid%d(a) - sample)
+        if (abs(share) <= 0) cycle
+        nodes(:, k) = nodes(:, k) + share*earth(:, j)
+        least(:, k) = min(least(:, k), earth(:, j))
+        known(k) = known(k) + share
+      end do
+    end do
     call SincWeights(place/grid%d(a) - 0.5_dp*(1 - half), first, w)
     w = w/sum(w)
-    near = nint(place/grid%d(a) - 0.5_dp*half)
-    do k = -mean - reach, mean + reach
-      of(k) = sum(w*[(StepAt(first + m - near - k - half), m=0, sinc_nodes - 1)])
-    end do
-    do j = 1, size(lacks)
-      sample = (here - wide + j - 2)*grid%step(a)
-      away = place - sample
-      lacks(j) = 0.5_dp*(abs(away + grid%step(a)/2) - abs(away - grid%step(a)/2))
-      n = nint(sample/grid%d(a) - 0.5_dp*half) - near
-      do k = max(n - mean, -mean - reach), min(n + mean, mean + reach)
-        lacks(j) = lacks(j) - grid%d(a)*of(k)*Share((k + near + 0.5_dp*half)*grid%d(a) - sample)
-      end do
+    do k = lbound(nodes, 2), ubound(nodes, 2)
+      if (abs(known(k) - 1) < 1.0e-9_dp) nodes(:, k) = max(nodes(:, k), least_part*least(:, k))
+      lacks = lacks - grid%d(a)*nodes(:, k)*sum(w*[(StepAt(first + m - near - k - half), m=0, sinc_nodes - 1)])
     end do
 
   contains
@@ -191,15 +221,27 @@ contains
       if (n < 0) StepAt = -StepAt
     end function StepAt
 
+    !> Of a sample that is so far before a place, the integral up to there [m], less half of it.
+    pure real(dp) function UpTo(away)
+      real(dp), intent(in) :: away
+      real(dp) :: part
+      if (grid%more(a) > 1) then                      ! lines join the samples
+        part = min(max(away/grid%step(a), -1.0_dp), 1.0_dp)
+        UpTo = grid%step(a)*part*(1 - 0.5_dp*abs(part))
+      else
+        UpTo = 0.5_dp*(abs(away + grid%step(a)/2) - abs(away - grid%step(a)/2))
+      end if
+    end function UpTo
+
     !> The part that a sample has of the medium of the grid `off` from it [m].
-    pure real(dp) function Share(off)
+    pure real(dp) function ShareOf(off) result(share)
       real(dp), intent(in) :: off
       if (.not. SameStep(grid%d(a), grid%own(a))) then
-        Share = RegridShare(grid%step(a), grid%d(a), off)
+        share = RegridShare(grid%step(a), grid%d(a), off, grid%more(a) > 1)
       else                                            ! the sample itself, between nodes half of each
-        Share = merge(1/(1.0_dp + half), 0.0_dp, abs(off) < 0.75_dp*grid%d(a))
+        share = merge(1/(1.0_dp + half), 0.0_dp, abs(off) < 0.75_dp*grid%d(a))
       end if
-    end function Share
+    end function ShareOf
 
   end function Lack
 

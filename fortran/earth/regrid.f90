@@ -22,7 +22,7 @@ module regrid_m
 
   integer, parameter, public :: ring = 2          !< rows of nodes around its own that RegridDensity looks at
 
-  real(dp), parameter :: least_part = 0.7_dp      !< of the least sample: a mean by weights of both signs is not below
+  real(dp), parameter, public :: least_part = 0.7_dp      !< of the least sample: a mean by weights of both signs is not below
   real(dp), parameter :: mild = 0.1_dp            !< of RegridDensity: keeps w within bounds near 45 degrees
 
   !> Rows of samples, brought to the nodes' places along x; one row serves several rows of nodes.

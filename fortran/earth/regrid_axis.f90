@@ -139,10 +139,15 @@ contains
 
   end subroutine RegridAxis
 
-  !> The part that a sample of spacing d_in has of a node of spacing d_out, by the kernel, `away` from it [m].
-  pure real(dp) function RegridShare(d_in, d_out, away) result(share)
+  !> The part that a sample of spacing d_in has of a node of spacing d_out, by the kernel, `away` from it [m]; `lines` join samples.
+  pure real(dp) function RegridShare(d_in, d_out, away, lines) result(share)
     real(dp), intent(in) :: d_in, d_out, away
-    share = KeysBelow((away + d_in/2)/d_out) - KeysBelow((away - d_in/2)/d_out)
+    logical, intent(in) :: lines
+    if (lines) then
+      share = (KeysTwice((away + d_in)/d_out) - 2*KeysTwice(away/d_out) + KeysTwice((away - d_in)/d_out))*d_out/d_in
+    else
+      share = KeysBelow((away + d_in/2)/d_out) - KeysBelow((away - d_in/2)/d_out)
+    end if
   end function RegridShare
 
   !> The integral of Keys' kernel from 0 to s.
