@@ -13,9 +13,9 @@
 !> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. Where the
 !> medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver may change places.
 !>
-!> Two kinds of contacts are too strong for it. The error of W grows with the bend of pressure over a cell, density times compressibility
-!> times the square of frequency: beside gas and air it is larger than what is cured, there all fields are read by W. In rock beside a
-!> medium a hundred times softer, K div v of short differences is no rate of pressure, so Y is left out (t880).
+!> Two kinds of contacts are too strong for it. The error of W grows with the bend of pressure over a cell, density times
+!> compressibility times the square of frequency: beside gas and air it is larger than what is cured, and W reads all fields. In
+!> rock beside a medium a hundred times softer, K div v of short differences is no rate of pressure, so Y is left out (t880).
 submodule(fd2d_m) fd2d_contacts
   use off_grid_points_m, only: OffGridAdd, OffGridStart
   use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_rho

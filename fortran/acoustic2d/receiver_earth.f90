@@ -153,8 +153,8 @@ contains
 
   end function EarthAt
 
-  !> By how much numbers grow from sample to sample: the lesser of both sides. So a smooth earth has what lies between its samples, and
-  !> beside a step both samples stand for all of their cells.
+  !> By how much numbers grow from sample to sample: the lesser of both sides. So a smooth earth has what lies between its samples,
+  !> and beside a step both samples stand for all of their cells.
   elemental real(dp) function Slopes(before, own, behind) result(slope)
     real(dp), intent(in) :: before, own, behind
     slope = 0

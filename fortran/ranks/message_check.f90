@@ -96,7 +96,8 @@ contains
     if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
     if (why == '') call Places(m%places(:3*m%n(3)), why)
     if (why == '') call Channels(m%places(3*m%n(3) + 1:4*m%n(3)), why)
-    if (why == '' .and. .not. all(Finite(m%places(4*m%n(3) + 1:)))) why = 'numbers besides of a receiver that are none'
+    if (why /= '') return
+    if (.not. all(Finite(m%places(4*m%n(3) + 1:)))) why = 'numbers besides of a receiver that are none'
   end subroutine OfPositions
 
   !> What a shot has beside positions, if these are all there.
