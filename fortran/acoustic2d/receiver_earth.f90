@@ -182,30 +182,18 @@ contains
     real(dp), intent(in) :: place
     real(dp), intent(in) :: earth(:, -wide:)      !< (numbers, sample)
     real(dp) :: lacks(size(earth, 1))
-    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes, least
-    real(dp) :: w(sinc_nodes), sample, share, known(lbound(nodes, 2):ubound(nodes, 2))
-    integer :: first, j, k, m, near, n
-    near = nint(place/grid%d(a) - 0.5_dp*half)
-    nodes = 0
-    known = 0
-    least = huge(least)
+    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes
+    real(dp) :: w(sinc_nodes)
+    integer :: first, j, k, m, near
     lacks = 0
     do j = -wide, wide
-      sample = (here + j - 1)*grid%step(a)
-      lacks = lacks + UpTo(place - sample)*earth(:, j)
-      n = nint(sample/grid%d(a) - 0.5_dp*half) - near
-      do k = max(n - grid%mean(a), lbound(nodes, 2)), min(n + grid%mean(a), ubound(nodes, 2))
-        share = ShareOf((k + near + 0.5_dp*half)*grid%d(a) - sample)
-        if (abs(share) <= 0) cycle
-        nodes(:, k) = nodes(:, k) + share*earth(:, j)
-        least(:, k) = min(least(:, k), earth(:, j))
-        known(k) = known(k) + share
-      end do
+      lacks = lacks + UpTo(place - (here + j - 1)*grid%step(a))*earth(:, j)
     end do
+    near = nint(place/grid%d(a) - 0.5_dp*half)
+    nodes = NodesOf(grid, a, near, here, wide, half, earth)
     call SincWeights(place/grid%d(a) - 0.5_dp*(1 - half), first, w)
     w = w/sum(w)
     do k = lbound(nodes, 2), ubound(nodes, 2)
-      if (abs(known(k) - 1) < 1.0e-9_dp) nodes(:, k) = max(nodes(:, k), least_part*least(:, k))
       lacks = lacks - grid%d(a)*nodes(:, k)*sum(w*[(StepAt(first + m - near - k - half), m=0, sinc_nodes - 1)])
     end do
 
@@ -233,6 +221,36 @@ contains
       end if
     end function UpTo
 
+  end function Lack
+
+  !> The grid's means of samples as Lack has them, at nodes around number `near` (from 0), (numbers, node).
+  function NodesOf(grid, a, near, here, wide, half, earth) result(nodes)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, near, here, wide, half
+    real(dp), intent(in) :: earth(:, -wide:)
+    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes, least
+    real(dp) :: sample, share, known(lbound(nodes, 2):ubound(nodes, 2))
+    integer :: j, k, n
+    nodes = 0
+    known = 0
+    least = huge(least)
+    do j = -wide, wide
+      sample = (here + j - 1)*grid%step(a)
+      n = nint(sample/grid%d(a) - 0.5_dp*half) - near
+      do k = max(n - grid%mean(a), lbound(nodes, 2)), min(n + grid%mean(a), ubound(nodes, 2))
+        share = ShareOf((k + near + 0.5_dp*half)*grid%d(a) - sample)
+        if (abs(share) <= 0) cycle
+        nodes(:, k) = nodes(:, k) + share*earth(:, j)
+        least(:, k) = min(least(:, k), earth(:, j))
+        known(k) = known(k) + share
+      end do
+    end do
+    do k = lbound(nodes, 2), ubound(nodes, 2)         ! one whose samples are all here is cut
+      if (abs(known(k) - 1) < 1.0e-9_dp) nodes(:, k) = max(nodes(:, k), least_part*least(:, k))
+    end do
+
+  contains
+
     !> The part that a sample has of the medium of the grid `off` from it [m].
     pure real(dp) function ShareOf(off) result(share)
       real(dp), intent(in) :: off
@@ -243,6 +261,6 @@ contains
       end if
     end function ShareOf
 
-  end function Lack
+  end function NodesOf
 
 end module receiver_earth_m
