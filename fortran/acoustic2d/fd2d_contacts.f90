@@ -87,7 +87,7 @@ contains
       end do
     end subroutine AddPressure
 
-    !> What is smooth across a contact, and along it.
+    !> The part that is smooth: v across a contact, rho v along it.
     subroutine AddSmooth()
       type(points_t) :: cells
       real(dp) :: ratio
@@ -101,7 +101,7 @@ contains
       end do
     end subroutine AddSmooth
 
-    !> What bends on its way to the place.
+    !> The part by which fields bend on their way to the place.
     subroutine AddBent()
       type(points_t) :: cells
       real(dp) :: w

@@ -194,9 +194,8 @@ contains
 
   module procedure make_receivers
     type(points_t) :: points, beside, source
-    real(dp), allocatable :: moved(:, :)
     integer, allocatable :: field(:)
-    integer :: c, r, cells
+    integer :: c, r, n, cells
     if (.not. self%scheme%exact_positions) then
       self%shot%rx = OffGridNearest(self%ax, self%shot%rx)
       self%shot%rz = OffGridNearest(self%az, self%shot%rz)
@@ -204,21 +203,22 @@ contains
     call ReadComponents(self%scheme%components, self%fields, error)
     if (allocated(error)) return
     self%at_whole = self%fields == field_sigma
-    self%whose = [integer ::]
+    n = size(self%shot%rx)
+    self%near = reshape([real(dp) ::], [n, size(self%fields)], [0.0_dp])
+    self%moved = reshape([real(dp) ::], [2, n + 1], [0.0_dp])
+    self%whose = spread(0, 1, n*size(self%fields))
+    source = SourcePoint(self, 1.0_dp, self%moved(:, n + 1))
     call OffGridStart(points)
     call OffGridStart(beside)
-    allocate (moved(2, size(self%shot%rx) + 1), source=0.0_dp)
-    call move_alloc(moved, self%moved)
-    source = SourcePoint(self, 1.0_dp, self%moved(:, size(self%shot%rx) + 1))
-    self%near = reshape([real(dp) ::], [size(self%shot%rx), size(self%fields)], [0.0_dp])
     do c = 1, size(self%fields)
-      do r = 1, size(self%shot%rx)
+      do r = 1, n
         call ReceiverPoint(self, r, c, source, points, beside)
       end do
     end do
-    field = [((self%fields(c), r=1, size(self%shot%rx)), c=1, size(self%fields)), &
-             (field_vx + field_vz - self%fields(1 + (self%whose(r) - 1)/size(self%shot%rx)), r=1, size(self%whose))]
-    self%beside = size(self%whose)
+    self%beside = beside%n
+    self%whose = self%whose(:beside%n)
+    field = [((self%fields(c), r=1, n), c=1, size(self%fields)), &
+             (field_vx + field_vz - self%fields(1 + (self%whose(r) - 1)/n), r=1, beside%n)]
     call OffGridJoin(points, beside)
     cells = points%start(points%n + 1) - 1
     call self%engine%receivers(points%start(:points%n + 1), field, points%i(:cells), points%k(:cells), points%w(:cells), error)
@@ -247,7 +247,7 @@ contains
           if (all(abs(other) <= 0)) return
           call OffGridBox(beside, sums%low, other)
         end associate
-        self%whose = [self%whose, points%n]
+        self%whose(beside%n) = points%n
       else
         call OffGridAdd(points, self%ax, self%az, x, z, merge(0.5_dp, 0.0_dp, field == field_vx), &
                         merge(0.5_dp, 0.0_dp, field == field_vz), sign)

@@ -1,5 +1,6 @@
-!> What the grid lacks of the earth at source and receivers: only rank 0, which has the model's own samples, can tell. A contact of
-!> the model is a step, on the grid it is some cells wide; fd2d_contacts.f90 tells what follows for pressure and velocities.
+!> The grid lacks something of the earth at source and receivers: only rank 0, which has the model's own samples, can tell. A
+!> contact of the model is a step, on the grid it is some cells wide; fd2d_contacts.f90 tells what follows for pressure and
+!> velocities.
 !>
 !> Along an axis velocity is the integral of -1/K dp/dt and of other smooth fields times 1/density, pressure that of -rho dv/dt.
 !> The grid's velocity is what its differentiator D makes of the medium at nodes, D v = -1/K dp/dt; between its points the weights
@@ -27,7 +28,7 @@ module receiver_earth_m
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
   integer, parameter :: ripples = 2*reach
 
-  !> What all receivers have in common.
+  !> The grid and the lattice of samples, the same for all receivers.
   type :: grid_t
     real(dp) :: d(2)                          !< its spacings, those of the model,
     real(dp) :: own(2)
@@ -124,10 +125,15 @@ contains
       high = here
       low(a) = max(1, here(a) - wide)
       high(a) = min(grid%last(a), here(a) + wide)
+      if (Even(model, grid, low, high)) then
+        associate (first => (here - 1)/grid%more + 1)
+          if (a == 1) numbers(lacks_rho) = real(model%rho(first(1), first(2)), dp)
+        end associate
+        return
+      end if
       call BetweenSamples(model%rho, .false., grid%more, low, high, samples)
       allocate (rho, source=real(reshape(samples, [size(samples)]), dp))
       if (a == 1) numbers(lacks_rho) = rho(1 + here(a) - low(a))
-      if (Even(model, grid, low, high)) return
       call BetweenSamples(model%vp, .true., grid%more, low, high, samples)
       allocate (earth(3, -wide:wide))
       associate (vp => reshape(samples, [size(samples)]))

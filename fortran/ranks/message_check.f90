@@ -100,7 +100,7 @@ contains
     if (.not. all(Finite(m%places(4*m%n(3) + 1:)))) why = 'numbers besides of a receiver that are none'
   end subroutine OfPositions
 
-  !> What a shot has beside positions, if these are all there.
+  !> Numbers of a shot beside its positions, if these are all there.
   pure integer(i8) function Besides(m)
     type(message_t), intent(in) :: m
     Besides = 0

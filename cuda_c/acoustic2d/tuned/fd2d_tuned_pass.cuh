@@ -12,7 +12,7 @@
 //     in registers           the 2 x 2L sums along z of each column
 //     in global memory       memory variables after each step of the pass, in layers only: they stay in the cache
 //
-// Where densities of vx and vz are apart (APART), each group needs both of a cell once. They have no rings: a thread
+// Each group needs both densities of a cell once, if those of vx and vz are apart (APART). They have no rings: a thread
 // loads those of its next row while it computes, 28 bytes a cell and pass from memory and 8 a step from the L2 cache,
 // to which the last group brings them some rows ahead.
 //
