@@ -16,6 +16,7 @@ module elastic3d_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
+  use model3d_place_m, only: Model3dAt, Model3dTells
   use model3d_window_m, only: Model3dAround, Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
   use model_rules_m, only: NoShearDoubt
   use modelcheck_m, only: ModelCheck, ranges_t
@@ -65,7 +66,7 @@ module elastic3d_m
     procedure :: check => Rules
     procedure :: read => ReadModel
     procedure :: wavelet => OwnWavelet
-    procedure :: derive, window => WindowOf, media => MediaOf, velocity, check_shot, silent, warn, own_words
+    procedure :: derive, window => WindowOf, media => MediaOf, velocity, look_around, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory, sharing
     procedure, nopass :: wants_pictures, picture_numbers
@@ -293,6 +294,22 @@ contains
 
   !> Source and receivers in their places, what a fault releases there, receivers too close to their source, and a source on a free
   !> surface.
+  !> The model's own media at receivers and source, by which fields are read beside contacts (fd3d_contacts.f90).
+  subroutine look_around(self, job, scheme, shot)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(inout) :: shot
+    integer :: r
+    if (allocated(shot%lacks)) deallocate (shot%lacks)
+    if (.not. Model3dTells(self%earth)) return
+    allocate (shot%lacks(medium_parts, size(shot%rx) + 1))
+    do r = 1, size(shot%rx)
+      shot%lacks(:, r) = Model3dAt(self%earth, [shot%rx(r), shot%ry(r), shot%rz(r)])
+    end do
+    shot%lacks(:, r) = Model3dAt(self%earth, [shot%sx, shot%sy, shot%sz])
+  end subroutine look_around
+
   subroutine check_shot(self, job, scheme, shot, window, error)
     class(elastic3d_t), intent(inout) :: self
     type(job_t), intent(in) :: job

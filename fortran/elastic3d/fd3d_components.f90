@@ -9,6 +9,7 @@
 !> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
+  use fd3d_contacts_m, only: rock_t, Fd3dRockRead
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
   use kinds_m, only: dp, sp
@@ -25,7 +26,8 @@ contains
     Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'
   end function Fd3dAtWhole
 
-  !> Cells that a receiver of a component reads, where none is left out.
+  !> Cells that a receiver of a component reads, where none is left out and no contact is near: stress there takes up to six times
+  !> as many.
   pure integer function Fd3dCells(name, half_length) result(cells)
     character(*), intent(in) :: name
     integer, intent(in) :: half_length
@@ -35,13 +37,20 @@ contains
   end function Fd3dCells
 
   !> One more receiver in the list: component `name` at x, measured as in fd3d_point_lists.f90.
-  subroutine Fd3dComponent(list, grid, name, x, error)
+  subroutine Fd3dComponent(list, grid, name, x, error, rock)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     character(*), intent(in) :: name
     real(dp), intent(in) :: x(3)
     type(error_t), allocatable, intent(inout) :: error
+    type(rock_t), intent(in), optional :: rock    !< around it; without it no contact is
     integer :: a, b
+    if (present(rock) .and. name(1:1) /= 'v') then
+      if (rock%beside) then
+        call BesideContact(list, grid, name, x, rock)
+        return
+      end if
+    end if
     select case (name(1:1))
     case ('v')
       call Fd3dRecord(list, grid, x, field_vx + AxisOf(name(2:2)) - 1, error)
@@ -63,6 +72,35 @@ contains
       call Fail(error, 'component '//name//' is unknown')
     end select
   end subroutine Fd3dComponent
+
+  !> The same beside a contact of rock.
+  subroutine BesideContact(list, grid, name, x, rock)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    character(*), intent(in) :: name
+    real(dp), intent(in) :: x(3)
+    type(rock_t), intent(in) :: rock
+    real(dp) :: part(3, 3)
+    integer :: a, b
+    part = 0
+    select case (name(1:1))
+    case ('p')
+      do a = 1, 3
+        part(a, a) = -1.0_dp/3
+      end do
+    case ('w')
+      a = modulo(AxisOf(name(2:2)), 3) + 1
+      b = modulo(a, 3) + 1
+      part(a, b) = 0.5_dp
+      part(b, a) = -0.5_dp
+    case default
+      a = AxisOf(name(2:2))
+      b = AxisOf(name(3:3))
+      part(a, b) = 0.5_dp
+      part(b, a) = part(b, a) + 0.5_dp
+    end select
+    call Fd3dRockRead(list, grid, x, rock, part, slopes=scan(name(1:1), 'ew') > 0)
+  end subroutine BesideContact
 
   pure integer function AxisOf(letter)
     character, intent(in) :: letter

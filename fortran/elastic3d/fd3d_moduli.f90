@@ -6,7 +6,7 @@ module fd3d_moduli_m
   use window_m, only: window_t
   implicit none
   private
-  public :: fd3d_moduli_t, fd3d_range_t, Fd3dModuli, Fd3dPart, Fd3dRange, Fd3dCell, Fd3dBulk
+  public :: fd3d_moduli_t, fd3d_range_t, Fd3dModuli, Fd3dLame, Fd3dPart, Fd3dRange, Fd3dCell, Fd3dBulk
 
   integer, parameter :: q_steps = 500             !< of the table of moduli
   integer, parameter :: run = 1024                !< cells of a row at a time: they stay in the cache
@@ -103,6 +103,16 @@ contains
     lambda = m(1, 2)
     mu = m(1, 3)
   end subroutine Fd3dCell
+
+  !> Lame's moduli [Pa] of a medium: vp, vs [m/s], rho [kg/m3], 1/Qp, 1/Qs.
+  pure function Fd3dLame(moduli, medium) result(lame)
+    type(fd3d_moduli_t), intent(in) :: moduli
+    real(dp), intent(in) :: medium(:)
+    real(dp) :: lame(2), v2(2)                    !< lambda, mu
+    v2 = medium(:2)**2
+    if (moduli%anelastic) v2 = v2*[Factor(moduli, medium(4)), Factor(moduli, medium(5))]
+    lame = medium(3)*[v2(1) - 2*v2(2), v2(2)]
+  end function Fd3dLame
 
   !> The bulk modulus of one cell [Pa].
   pure real(sp) function Fd3dBulk(moduli, window, cell) result(bulk)

@@ -23,10 +23,10 @@ module fd3d_point_lists_m
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dOwned
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dSum, Fd3dOwned, StandsOnHalf
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
-  integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
+  integer, parameter, public :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
 
   !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r.
   !>
@@ -127,6 +127,40 @@ contains
     end do
     call CloseReceiver(list)
   end subroutine Fd3dRead
+
+  !> Entries w of stresses, in the order of fd3d_tensor, or velocities of cells from `low` on, for a point at x: of history h of a
+  !> source, or for h = 0 of one more receiver.
+  subroutine Fd3dSum(list, grid, x, low, w, stress, h)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(dp), intent(in) :: x(3)
+    integer, intent(in) :: low(3)
+    real(dp), intent(in) :: w(:, :, :, :)         !< (cells along x, y, z, fields)
+    logical, intent(in) :: stress
+    integer, intent(in) :: h
+    integer :: at(3), c, i, j, k, a
+    if (.not. allocated(list%w)) call Grow(list)
+    if (allocated(list%piece)) list%partly = .not. Fd3dTouches(list%piece, x)
+    if (.not. list%partly) then
+      do c = 1, size(w, 4)
+        do k = 1, size(w, 3)
+          do j = 1, size(w, 2)
+            do i = 1, size(w, 1)
+              if (abs(w(i, j, k, c)) <= 0) cycle
+              at = low + [i, j, k] - 1
+              do a = 1, 3
+                if (grid%side(2*a) == side_periodic) at(a) = 1 + modulo(at(a) - 1, grid%whole(a))
+              end do
+              if (any(at < 1 .or. at > grid%n)) cycle
+              if (stress) call AddEntry(list, fd3d_tensor(c), at, w(i, j, k, c), h)
+              if (.not. stress) call AddEntry(list, field_vx + c - 1, at, w(i, j, k, c), 0)
+            end do
+          end do
+        end do
+      end do
+    end if
+    if (h == 0) call CloseReceiver(list)
+  end subroutine Fd3dSum
 
   !> The receiver under way ends. Where there is no room for it there will be for twice as many: 10**5 of them are not copied for
   !> each one more.

@@ -7,6 +7,7 @@ submodule(fd3d_m) fd3d_setup
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
+  use fd3d_contacts_m, only: rock_t, Fd3dRock, Fd3dRockMoment
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
   use fd3d_pieces_m, only: Fd3dTouches, touches
@@ -136,7 +137,9 @@ contains
   ! --- source ---------------------------------------------------------------------------------------------------------
 
   module procedure make_source
+    real(dp), parameter :: unit(3, 3) = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])
     type(fd3d_list_t) :: list
+    type(rock_t) :: rock
     real(dp) :: at(3), largest(2), sums(1), strongest, total
     integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
@@ -149,10 +152,15 @@ contains
       if (allocated(error)) return
       select case (s%kind)
       case (source_volume)
+        call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
+        if (rock%beside) then
+          call Fd3dRockMoment(list, self%around, at, rock, (rock%lambda + rock%mu*2/3)*unit, 1)
+        else
         call Fd3dMoment(list, self%around, at, [1, 1, 1, 0, 0, 0]*1.0_dp, 1, error)
         do i = 1, list%n                        ! of the cell itself: then source and pressure receiver may change places
           list%w(i) = list%w(i)*Fd3dBulk(self%moduli, window, [list%i(i), list%j(i), list%k(i)])
         end do
+        end if
       case (source_force)
         call AddForce(self, window, list, at, error)
       case (source_fault)
@@ -160,7 +168,12 @@ contains
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
         end do
       case default
+        call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
+        if (rock%beside) then
+          call Fd3dRockMoment(list, self%around, at, rock, reshape(s%moment([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3]), 1)
+        else
         call Fd3dMoment(list, self%around, at, s%moment, 1, error)
+        end if
       end select
       if (allocated(error)) return
       if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
@@ -316,6 +329,7 @@ contains
 
   module procedure make_receivers
     character(32), allocatable :: names(:)
+    type(rock_t) :: rock
     real(dp) :: at(3)
     integer :: c, r
     self%records = fd3d_list_t()
@@ -325,7 +339,9 @@ contains
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
         at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-        call Fd3dComponent(self%records, self%around, trim(names(c)), at, error)
+        rock = rock_t()
+        if (names(c)(1:1) /= 'v') call RockOf(self, window, at, r, rock)
+        call Fd3dComponent(self%records, self%around, trim(names(c)), at, error, rock)
         if (allocated(error)) then
           error%message = 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//': '//error%message
           return
@@ -335,6 +351,16 @@ contains
     if (.not. (self%grouped() .and. self%own%pgv)) call GiveReceivers(self, error)   ! else points of the map follow
     if (.not. allocated(error)) call MakeNearfield(self, window, error)
   end procedure make_receivers
+
+  !> The rock around receiver r, or the source behind the last one, at a place whose own medium the model told.
+  subroutine RockOf(self, window, at, r, rock)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: at(3)
+    integer, intent(in) :: r
+    type(rock_t), intent(out) :: rock
+    if (allocated(self%shot%lacks)) call Fd3dRock(self%moduli, window, self%around, at, self%shot%lacks(:, r), rock)
+  end subroutine RockOf
 
   module procedure GiveReceivers
     associate (list => self%records)

@@ -1,9 +1,12 @@
 !> Receivers of stress, strain and rotation, and sources of moment, beside a contact of rock, said before the first shot.
 !>
-!> Stress across a contact is continuous, that along it jumps by the ratio of moduli: weights over eight cells read both as if they
-!> were smooth. At d cells from it traces are off by
+!> A contact that is even along the axes of the grid is heeded (fd3d_contacts.f90), and nothing is said of it. Of others, those with
+!> a fluid, air or the surface in reach, of points of faults, and of models that stay on disk it is, as weights over eight cells may
+!> read all fields there as if they were smooth. Stress across a contact is continuous, that along it jumps by the ratio of moduli:
+!> at d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
-!> or so, three times that where parts nearly cancel; velocity by at most 3 % (accuracy.md, t881). Beside fluids and air other
+!> or so, three times that where parts nearly cancel; velocity by at most 3 % (accuracy.md, t881). Where a contact dips, and is
+!> flat, it is a third of that or less. Beside fluids and air other
 !> weights do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea
 !> floor what is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
 !>
@@ -14,8 +17,10 @@
 !> A moment beside a contact makes waves that are as far off, wherever they are recorded, as it changes places with a strain (t889).
 module stress_contacts_m
   use error_m, only: error_t
+  use fd3d_contacts_m, only: rock_even, rock_reach
   use kinds_m, only: dp, sp
   use model3d_m, only: model3d_t
+  use model3d_place_m, only: Model3dTells
   use model3d_window_m, only: Model3dRow
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
@@ -63,7 +68,7 @@ contains
     integer :: r
     logical :: slopes, along
     if (all(scheme%own%source%kind /= [source_force, source_fault]) .and. .not. told) then
-      call StressOff(earth, job, window, [shot%sx, shot%sy, shot%sz], beside%source, error)
+      call StressOff(earth, job, scheme, window, [shot%sx, shot%sy, shot%sz], beside%source, error)
       if (allocated(error)) return
       if (beside%source%off > off_most) call ToldSource(beside%sources, shot)
     end if
@@ -71,7 +76,7 @@ contains
     slopes = scheme%half_length > 1 .and. scan(scheme%components, 'ew') > 0
     along = scheme%half_length > 1 .and. AlongFloor(scheme%components)
     do r = 1, size(shot%rx)
-      call StressOff(earth, job, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, error)
+      call StressOff(earth, job, scheme, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, error)
       if (allocated(error)) return
       associate (here => beside%receiver)
         if (here%off > off_most) call ToldAdd(beside%receivers, shot, r, here%off, .true.)
@@ -89,31 +94,52 @@ contains
   end function AlongFloor
 
   !> Looks at the place x, y, z; in flat layers only if its depth is another than before.
-  subroutine StressOff(earth, job, window, x, known, error)
+  subroutine StressOff(earth, job, scheme, window, x, known, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
+    type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
     type(known_t), intent(inout) :: known
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: line(:, :)
     real(dp) :: place(3)
-    integer :: c(3), low, a
-    logical :: flat
+    integer :: c(3), low, a, uneven_axes
+    logical :: flat, heeded
     flat = earth%layers%n > 0
     if (flat .and. .not. abs(x(3) - known%z) > 0) return
     known = known_t()
     c = WindowCell(window, x)
     if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) return
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
+    heeded = Model3dTells(earth)
+    if (scheme%free_top) heeded = heeded .and. c(3) > rock_reach + scheme%half_length
+    uneven_axes = 0
     do a = merge(3, 1, flat), 3
-      call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
+      call Model3dRow(earth, job, window, c, a, rock_reach, rock_reach, line, low, error)
       if (allocated(error)) return
-      known%off = max(known%off, Jump(line(:, :3), c(a) - low + 1, place(a)))
-      known%side = max(known%side, Side(line(:, :3), c(a) - low + 1, place(a)))
+      heeded = heeded .and. all(line(:, 2) > 0)
+      if (.not. Even(line(:, :3))) uneven_axes = uneven_axes + 1
+      associate (at => c(a) - low + 1, near => line(max(1, c(a) - low + 1 - reach):min(c(a) - low + 1 + reach, size(line, 1)), :3))
+        known%off = max(known%off, Jump(near, min(at, reach + 1), place(a)))
+        known%side = max(known%side, Side(near, min(at, reach + 1), place(a)))
+      end associate
     end do
+    if (heeded .and. uneven_axes == 1) known%off = 0
     known%z = x(3)
   end subroutine StressOff
+
+  !> True where moduli along a line differ by next to nothing.
+  pure logical function Even(medium)
+    real(sp), intent(in) :: medium(:, :)
+    integer :: wave
+    Even = .true.
+    do wave = 1, 2
+      associate (m => real(medium(:, 3), dp)*medium(:, wave)**2)
+        Even = Even .and. maxval(m) <= rock_even*minval(m)
+      end associate
+    end do
+  end function Even
 
   !> The side of a sea floor within reach along such a line.
   pure integer function Side(medium, c, place)
@@ -175,9 +201,11 @@ contains
   subroutine StressContactsSay(beside, scheme)
     type(beside_t), intent(in) :: beside
     class(scheme_t), intent(inout) :: scheme
-    character(:), allocatable :: near, within
+    character(:), allocatable :: near, within, why
     near = 'within two cells, '//Str(reach*max(scheme%dx, scheme%dy, scheme%dz), 4)//' m, of '
     within = near//'a contact of rock'
+    why = ' (it dips or ends, a fluid or the surface is within '//Str(rock_reach + scheme%half_length)// &
+          ' cells, or the model stays on disk)'
     if (beside%floor%n > 0) &
       call SchemeWarn(scheme, Str(beside%floor%n)//' receiver(s) of pressure, stress along the floor, strain or rotation '// &
                 'stand '//near//'a sea floor, in rock or, of the latter two, in water, the first of them '//beside%floor%first// &
@@ -185,14 +213,16 @@ contains
                 'velocity or stress across the floor, put them farther away, or take half_length=1 or a smaller spacing')
     if (beside%sources%n > 0) &
       call SchemeWarn(scheme, Str(beside%sources%n)//' source(s) of moment are '//within//', the first of them '// &
-                beside%sources%first//': stress jumps there, and waves from between the cells may be off by tens of per cent '// &
+                beside%sources%first//why// &
+                ': stress jumps there, and waves from between the cells may be off by tens of per cent '// &
                 'at all receivers; put them farther away from the contact, or take a smaller spacing')
     associate (told => beside%receivers)
       if (told%n == 0) return
       call SchemeWarn(scheme, Str(told%n)//' receiver(s) of stress, pressure, strain or rotation stand '//within// &
-                ', the first of them '//told%first//': these jump there, and what is read between the cells is off by some '// &
-                Str(100*min(told%off, 1.0_dp), 2)//' % and more; record velocity, which is within some 3 %, put them farther '// &
-                'away from the contact, or take a smaller spacing')
+                ', the first of them '//told%first//why// &
+                ': these jump there, and what is read between the cells may be off by '// &
+                'some '//Str(100*min(told%off, 1.0_dp), 2)//' % and more; record velocity, which is within some 3 %, put them '// &
+                'farther away from the contact, or take a smaller spacing')
     end associate
   end subroutine StressContactsSay
 

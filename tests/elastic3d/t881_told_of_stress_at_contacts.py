@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""3D: receivers of stress, strain and rotation beside a contact of rock are told of before the first shot: how many, the first of them, and by
-how much they may be off, which a grid three times finer confirms. Velocity there is right, and nothing is told of it. At a sea floor those
-of pressure in rock are told of, of strain on both sides (t631 has the figures), of stress across it none. The contact lies on a face of the
-cells; media, places and the tensor are drawn at random. Pressure and velocity right above a sea floor within a cell are told of, too."""
+"""3D: what is told before the first shot of receivers of stress, strain and rotation beside contacts. Of a flat contact of rock along the
+axes nothing: it is heeded (t636). Of one that dips, and of one with the free surface in reach, how many, the first of them, and by how much
+they may be off. At a sea floor those of pressure in rock are told of, of strain on both sides (t631 has the figures), of stress across it
+none; pressure and velocity right above a sea floor within a cell, too. Media and places are drawn at random."""
 import re
 
 import numpy as np
@@ -14,8 +14,8 @@ from mini3d import run
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
 WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of stress, pressure, strain or rotation stand within two cells, 200 m, of a contact of "
-                   r"rock, the first of them channel (\d+) of shot record 1 at x = [0-9.]+, y = -?[0-9.]+, z = [0-9.]+ m: .* off by some "
-                   r"([0-9.]+) % and more; .*)")
+                   r"rock, the first of them channel (\d+) of shot record 1 at x = [0-9.]+, y = -?[0-9.]+, z = [0-9.]+ m \(it dips or ends, "
+                   r"a fluid or the surface is within 7 cells, or the model stays on disk\): .* may be off by some ([0-9.]+) % and more; .*)")
 H, VS, TOP = 100.0, 2000.0, 1000.0
 CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 4), *rng.uniform(0.1, 2.6, 4), 4.5])
 KINDS = ("vx", "vy", "vz", "sxx", "syz", "exz", "wx", "p")
@@ -49,30 +49,48 @@ def traces(name, **deck):
         return [ds["pressure" if c == "p" else c][0].filled(0).astype(float) for c in KINDS if c in deck.get("components", "")], r.stderr
 
 
-stiff = rng.uniform(1.2, 1.6)
-with open("two.layers", "w", encoding="ascii") as table:
-    table.write(f"0 {2 * VS} {VS} 2400\n{TOP} {2 * VS * stiff} {VS * stiff} 2600\n")
-with open("near.stations", "w", encoding="ascii") as stations:
-    stations.writelines(f"{i + 1} {450 + 19 * i} {TOP + c * H:.6f} {250 - 27 * i}\n" for i, c in enumerate(CELLS))
-with open("near.keymap", "w", encoding="ascii") as keymap:
-    keymap.write("spread near list near.stations\nshot 1 0 2000 near\n")
+def write_spread(name, top, source, slope=0.0):
+    """Stations so many cells from a contact, which at x = 700 is at depth `top`, falls by slope along x and half of it along y."""
+    with open(f"{name}.stations", "w", encoding="ascii") as stations:
+        for i, c in enumerate(CELLS):
+            x, y = 650 + 19 * i, 90 - 27 * i
+            z = top + slope * (x - 700) + slope / 2 * y + c * H * np.sqrt(1 + 1.25 * slope**2)
+            stations.write(f"{i + 1} {x} {z:.6f} {y}\n")
+    with open(f"{name}.keymap", "w", encoding="ascii") as keymap:
+        keymap.write(f"spread near list {name}.stations\nshot 1 700 {source} near\n")
 
-coarse, said = traces("coarse.nc", components=",".join(KINDS))
-fine, _ = traces("fine.nc", components=",".join(KINDS), dx=H / 3)
-size = np.linalg.norm(fine, axis=2)
-for alike in ([0, 1, 2], [3, 4, 7], [5, 6]):                 # velocity, stress, strain: one that nearly vanishes counts little
-    size[alike] = size[alike].max(0)
-off = 100 * np.linalg.norm(np.subtract(coarse, fine), axis=2) / size
-velocity, rest, near = off[:3].max(), off[3:].max(0), np.abs(CELLS) <= 2
-w = WORDS.search(said)
-n, first, most = (int(w[2]), int(w[3]), float(w[4])) if w else (0, 1, 0.0)
-claim(w and w[1] in run("plan", "par=job.par", f"components={','.join(KINDS)}", f"dx={H:g}", "output=x.nc").stdout, f"told by plan and run: {w and w[1]}")
-claim((rest > 20).sum() <= n <= near.sum() and near[first - 1] and rest[~near].max() < 20 and rest.max() < 3 * most,
-      f"vs 1 : {stiff:.2f}, stress, strain, rotation, p: {(rest > 20).sum()} of {len(CELLS)} receivers more than 20 % off, at most {rest.max():.1f} %; "
-      f"told: {n}, first {first}, {most:g} % and more, must be as many, a third of it, and at most the {near.sum()} within two cells (seed {SEED})")
-claim(velocity < 5, f"velocity there is at most {velocity:.1f} % off, bound 5 %")
-said = planned(components="vx,vz", tmax=0.1)
-claim(not WORDS.search(said), "nothing is told of velocity")
+
+def write_layers(name, top, stiff):
+    with open(name, "w", encoding="ascii") as table:
+        table.write(f"0 {2 * VS} {VS} 2400\n{top} {2 * VS * stiff} {VS * stiff} 2600\n")
+
+
+stiff = rng.uniform(1.2, 1.6)
+write_layers("two.layers", TOP, stiff)
+write_spread("near", TOP, 2000)
+write_layers("shallow.layers", 500, stiff)
+write_spread("shallow", 500, 1500)
+slope = rng.uniform(0.2, 1)
+write_spread("dips", 1200, 2200, slope)
+x, y, z = 12.5 + 25 * np.arange(60), -640 + 25 * np.arange(52), 12.5 + 25 * np.arange(100)
+below = z > (1200 + slope * (x[:, None, None] - 700) + slope / 2 * y[:, None])                     # (x, y, z)
+for name, upper, lower in (("vp", 2 * VS, 2 * VS * stiff), ("vs", VS, VS * stiff), ("rho", 2400, 2600)):
+    np.where(below, lower, upper).transpose(2, 1, 0).astype("<f4").tofile(f"{name}.raw")
+
+said = planned(components=",".join(KINDS))
+claim(not WORDS.search(said), f"nothing is told of a flat contact, vs 1 : {stiff:.2f} (seed {SEED})")
+near = np.abs(CELLS) <= 2
+for how, words in (("one below a free surface", {"top": "free", "layers": "shallow.layers", "keymap": "shallow.keymap"}),
+                   ("one that dips", {"layers": "", "vp": "vp.raw", "vs": "vs.raw", "rho": "rho.raw", "model_nx": 60, "model_ny": 52, "model_nz": 100,
+                                      "model_dx": 25, "model_dy": 25, "model_dz": 25, "model_format": "raw32", "model_x0": 12.5, "model_y0": -640,
+                                      "model_z0": 12.5, "aperture": -1, "depth": 0, "keymap": "dips.keymap"})):
+    said = planned(components=",".join(KINDS), **words)
+    told = WORDS.search(said)
+    n, first, most = (int(told[2]), int(told[3]), float(told[4])) if told else (0, 1, 0)
+    claim((np.abs(CELLS) < 0.7).sum() <= n <= near.sum() and near[first - 1] and most > 5, f"{how}: {n} receivers are told of, at most the "
+          f"{near.sum()} within two cells, off by {most:g} % and more: {told and told[1]}")
+said = planned(components="vx,vz", **words)
+claim(not WORDS.search(said), "nothing is told of velocity there")
 with open("two.layers", "w", encoding="ascii") as table:
     table.write(f"0 1500 0 1000\n{TOP} {2 * VS} {VS} 2400\n")
 SEA = re.compile(r"(\d+) receiver\(s\) of pressure, stress along the floor, strain or rotation stand within two cells, 200 m, of a sea floor")

@@ -1,0 +1,37 @@
+!> The 3D model's own medium at a place, whatever the grid is: a cell of the grid may hold several media, a place has one.
+module model3d_place_m
+  use kinds_m, only: dp
+  use mixed_cells_m, only: medium_parts
+  use model3d_m, only: model3d_t
+  implicit none
+  private
+  public :: Model3dTells, Model3dAt
+
+contains
+
+  !> True of a model that can be asked for single places: layers, and volumes in memory.
+  pure logical function Model3dTells(earth) result(tells)
+    type(model3d_t), intent(in) :: earth
+    tells = .not. earth%on_disk
+  end function Model3dTells
+
+  !> The medium at x [m]; of the layer above on the top of one. Without attenuation the last two parts are 0.
+  pure function Model3dAt(earth, x) result(medium)
+    type(model3d_t), intent(in) :: earth
+    real(dp), intent(in) :: x(3)
+    real(dp) :: medium(medium_parts)
+    integer :: at(3), row, l
+    medium = 0
+    if (earth%layers%n > 0) then
+      l = max(1, count(earth%layers%top < x(3)))
+      medium = earth%layers%medium(:, l)
+    else
+      at = min(max(nint((x - earth%x0)/earth%d) + 1, 1), earth%n)
+      row = (at(3) - 1)*earth%n(2) + at(2)
+      medium(:3) = [earth%vp(at(1), row), earth%vs(at(1), row), earth%rho(at(1), row)]
+      if (earth%attenuates) medium(4:) = [earth%qp(at(1), row), earth%qs(at(1), row)]
+    end if
+    if (.not. earth%attenuates) medium(4:) = 0
+  end function Model3dAt
+
+end module model3d_place_m

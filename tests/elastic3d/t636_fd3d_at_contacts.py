@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""3D: stress, pressure, strain and rotation beside a flat contact of rock, which lies on a face of the cells or in one, and the waves of a
+moment there, against the exact motion of layers (tools/spltools/reference/layered_motion.py) and its differences over 2 m. Media, places and
+half-lengths are drawn at random. Errors are those of each component over the largest of its kind at the receiver. A moment there and strain change
+places, and ranks that share a shot agree."""
+import numpy as np
+from netCDF4 import Dataset
+from scipy.interpolate import CubicSpline
+
+from check import ALL, claim, done, given_seed
+from mini3d import run
+from spltools.reference.layered_motion import Layers, layered_velocity
+
+SEED = given_seed()
+rng = np.random.default_rng(SEED)
+H, DT, TIMES, SIGMA, DELAY = 100.0, 0.005, 441, 0.2, 1.0
+AXES = {"x": 0, "y": 1, "z": 2}
+STRESS = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
+SLOPES = ("exx", "eyy", "ezz", "exy", "exz", "eyz", "wx", "wy", "wz")
+T = DT * np.arange(TIMES)
+BOUNDS = {"velocity": (8, 4), "stress": (12, 3.5), "strain and rotation": (12, 4), "source": (10, 5)}          # the worst, RMS [%]
+
+
+def spectrum(w):
+    return np.exp(-0.5 * (w * SIGMA) ** 2 - 1j * w * DELAY)
+
+
+def exact(rows, source, m, stations):
+    """Components by name of each station, (stations, times): motion, and by differences over 2 m within the medium of the station the rest."""
+    layers = Layers(rows)
+    ways = np.array([[0, 0, 0], *np.eye(3), *-np.eye(3)])
+    at = stations[:, None] + ways
+    v = layered_velocity(layers, source, m, at.reshape(-1, 3), spectrum, 3.0, T).reshape(len(stations), 7, 3, TIMES)
+    slope = (v[:, 1:4] - v[:, 4:7]) / 2                                 # (station, along, component, time)
+    found = {f"v{c}": v[:, 0, a] for c, a in AXES.items()}
+    for e in SLOPES[:6]:
+        a, b = AXES[e[1]], AXES[e[2]]
+        found[e] = (slope[:, a, b] + slope[:, b, a]) / 2
+    for a, name in enumerate(("wx", "wy", "wz")):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        found[name] = (slope[:, b, c] - slope[:, c, b]) / 2
+    here = [layers.holds(z) for z in stations[:, 2]]
+    mu = (layers.rho * layers.vs**2)[here][:, None]
+    lam = (layers.rho * layers.vp**2)[here][:, None] - 2 * mu
+    for s in STRESS:
+        rate = 2 * mu * found["e" + s[1:]] + (lam * sum(found[f"e{c}{c}"] for c in "xyz") if s[1] == s[2] else 0)
+        found[s] = np.cumsum(rate, 1) * DT - rate * DT / 2
+    found["p"] = -(found["sxx"] + found["syy"] + found["szz"]) / 3
+    return found
+
+
+def modelled(rows, place, stations, components, half_length, ranks=1, **changes):
+    with open("two.layers", "w", encoding="ascii") as f:
+        f.writelines(" ".join(map(repr, map(float, row))) + "\n" for row in rows)
+    x, y, z = place
+    with open("near.stations", "w", encoding="ascii") as f:
+        f.writelines(f"{i + 1} {x!r} {z!r} {y!r}\n" for i, (x, y, z) in enumerate(np.asarray(stations).tolist()))
+    with open("near.keymap", "w", encoding="ascii") as f:
+        f.write(f"spread near list near.stations\nshot 1 {x!r} {z!r} near y={y!r}\n")
+    words = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": half_length, "aperture": 300, "depth": 2900, "npml": 10,
+             "top": "free", "source": "moment", "wavelet": "gauss", "sigma": SIGMA, "delay": DELAY, "tmax": T[-1], "dt_out": DT,
+             "dispersion": "warn", "threads": 2, "components": ",".join(components), "output": "out.nc", "overwrite": "y"}
+    r = run(*(f"{k}={v}" for k, v in {**words, **changes}.items()), ranks=ranks)
+    if r.returncode:
+        claim(False, f"exit status {r.returncode}: {r.stderr[-400:]}")
+        done()
+    with Dataset("out.nc") as ds:
+        return {c: ds["pressure" if c == "p" else c][0].filled(0).astype(float) for c in components}
+
+
+def tensor(m):
+    return {f"m{a}": repr(float(v)) for a, v in zip(("xx", "yy", "zz", "xy", "xz", "yz"), m)}
+
+
+def media(contact):
+    """Rock over rock: vs 1 : 1.2 to 1 : 1.7, either way."""
+    factor = rng.uniform(1.2, 1.7) ** rng.choice([-1, 1])
+    upper = 2000 * max(1.0, 1 / factor)
+    kinds = rng.uniform(1.65, 2.1, 2)
+    return factor, [(0, kinds[0] * upper, upper, 2400), (contact, kinds[1] * upper * factor, upper * factor, 2400 * factor**0.4)]
+
+
+def off(got, right):
+    """Errors by kind, of all components and stations, (.., components) [%]."""
+    found = {}
+    for kind, names in (("velocity", ("vx", "vy", "vz")), ("stress", (*STRESS, "p")), ("strain and rotation", SLOPES)):
+        if names[0] in got:
+            size = np.max([np.linalg.norm(right[c], axis=1) for c in names], 0)
+            found[kind] = np.array([100 * np.linalg.norm(got[c] - right[c], axis=1) / size for c in names])
+    return found
+
+
+def case():
+    """A contact, the rock, a tensor, a half-length, and words for them."""
+    within = float(rng.choice([0.0, rng.uniform(0, 1)]))
+    factor, rows = media(1200 + within * H)
+    half_length = int(rng.choice([1, 2, 4]))
+    return rows, 1e17 * rng.uniform(-1, 1, 6), half_length, f"half-length {half_length}, vs 1 : {factor:.2f}, contact {within:.2f} of a cell below a face"
+
+
+for draw in range(12 if ALL else 1):
+    rows, m, half_length, words = case()
+    cells = np.concatenate([rng.uniform(-2.5, -0.05, 4), rng.uniform(0.05, 2.5, 4)])
+    stations = np.column_stack([500 + rng.uniform(-200, 200, 8), rng.uniform(-300, 300, 8), rows[1][0] + cells * H])
+    got = modelled(rows, (0.0, 0.0, 2100.0), stations, ("vx", "vy", "vz", *STRESS, "p", *SLOPES), half_length, **tensor(m))
+    for kind, errors in off(got, exact(rows, 2100.0, m, stations)).items():
+        worst, rms = errors.max(), np.sqrt((errors**2).mean())
+        claim(worst < BOUNDS[kind][0] and rms < BOUNDS[kind][1], f"{kind} at 8 receivers, {words}: at most {worst:.1f}, root mean square {rms:.1f} %, "
+              f"bounds {BOUNDS[kind]} (seed {SEED})")
+for draw in range(12 if ALL else 1):
+    rows, m, half_length, words = case()
+    away = rng.uniform(-2, 2)
+    source = float(rows[1][0] + away * H)
+    angle, far = rng.uniform(0, 2 * np.pi, 5), rng.uniform(500, 1000, 5)
+    stations = np.column_stack([far * np.cos(angle), far * np.sin(angle), source + rng.choice([-1, 1], 5) * rng.uniform(300, 700, 5)])
+    errors = off(modelled(rows, (0.0, 0.0, source), stations, ("vx", "vy", "vz"), half_length, **tensor(m)), exact(rows, source, m, stations))["velocity"]
+    worst, rms = errors.max(), np.sqrt((errors**2).mean())
+    claim(worst < BOUNDS["source"][0] and rms < BOUNDS["source"][1], f"waves of a moment {away:.2f} cells from it, {words}: at most {worst:.1f}, root "
+          f"mean square {rms:.1f} %, bounds {BOUNDS['source']} (seed {SEED})")
+rows, m, half_length, words = case()
+place = (float(rng.uniform(-50, 50)), float(rng.uniform(-50, 50)), float(rows[1][0] + rng.uniform(-1.5, 1.5) * H))
+other = (-320.0, 410.0, 1900.0)
+small = {"aperture": 100, "tmax": 1.6}
+v = modelled(rows, place, [other], ("vx",), half_length, **small, **tensor(m))["vx"][0]
+strain = modelled(rows, other, [place], SLOPES[:6], half_length, **small, source="force", fx=1e10)
+of_force = sum(w * strain[e][0] * (1 if e[1] == e[2] else 2) for w, e in zip(m, SLOPES)) / 1e10
+rate = CubicSpline(np.arange(len(v)) * DT, v)(np.arange(len(v)) * DT, 1)
+apart = np.linalg.norm(rate - of_force) / np.linalg.norm(rate)
+claim(apart < 2e-3, f"a moment there and a force elsewhere change places, {words}: strain is {100 * apart:.4f} % from it, bound 0.2 % (seed {SEED})")
+one, two = (modelled(rows, place, [np.add(place, [170, -90, d * H]) for d in (-1.2, -0.1, 0.4)], ("p", "syz", "exz", "wy"), half_length, **small, **tensor(m),
+                     ranks=ranks, group=group, decomposition=cut) for ranks, group, cut in ((1, 1, "auto"), (3, 2, "1x1x2")))
+claim(all(np.array_equal(one[c], two[c]) and np.abs(one[c]).max() > 0 for c in one), "two ranks that share such a shot record the same bits")
+done()
