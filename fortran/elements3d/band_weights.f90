@@ -8,12 +8,12 @@
 !> force or a moment over points.
 !>
 !> A field has kinks where rock, fluid and other rock meet: points are taken from elements of the same medium alone, which is one
-!> that is the same where they meet, however it varies inside of them (t627). At a plane free side of a fluid, where chi is 0,
-!> waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical Acoustics, 7.4), whose covariance is
-!> that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the gradient across it open, and with
-!> the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water that the rock moves, the
-!> derivative of the field across it, at the side, is one more value that the prediction has: points on one side alone leave some
-!> per cent of the derivative open up to 0.05 of an element away (t899).
+!> that is the same where they meet, however it varies inside of them (t627), whatever its Q (t634). At a plane free side of a
+!> fluid, where chi is 0, waves and their images of opposite sign are the field (Morse & Ingard 1968, Theoretical Acoustics, 7.4),
+!> whose covariance is that of the waves less that with the images: points on one side alone leave 2 .. 5 % of the gradient across
+!> it open, and with the images 0.1 % (t899). Close to a side of rock on which the traction is known, or of water that the rock
+!> moves, the derivative of the field across it, at the side, is one more value that the prediction has: points on one side alone
+!> leave some per cent of the derivative open up to 0.05 of an element away (t899).
 module band_weights_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: TensorOf
@@ -38,6 +38,8 @@ module band_weights_m
   real(dp), parameter :: noise = 1.0e-6_dp          !< of a field's variance: of a larger share of weights rounding makes errors
   real(dp), parameter :: longest = 2                !< a wave of so many elements: of longer ones all points say the same
   real(dp), parameter :: flat = 1.0e-4_dp           !< of an element's size, by which a plane side may bend
+  real(dp), parameter :: alike = 1.0e-3_dp          !< part of moduli and densities by which one medium may differ from itself
+  real(dp), parameter :: dispersion = 3             !< times 1/Q: moduli of very high frequencies over those within a band, less 1
 
 contains
 
@@ -143,17 +145,25 @@ contains
       do i = 1, in_element
         j = findloc(elements%at(:, other), elements%at(i, e), 1)
         if (j == 0) cycle
-        GoesOn = Same(elements%rho(min(i, n), e), elements%rho(min(j, n), other)) .and. &
-                 Same(elements%lambda(min(i, n), e), elements%lambda(min(j, n), other)) .and. &
-                 Same(elements%mu(min(i, n), e), elements%mu(min(j, n), other))
+        GoesOn = Same(Medium(e, min(i, n)), Medium(other, min(j, n)))
         if (.not. GoesOn) return
       end do
     end function GoesOn
 
+    !> Density and the moduli of P and S waves, which where they attenuate are those of very high frequencies.
+    pure function Medium(e, i)
+      integer, intent(in) :: e, i
+      real(dp) :: Medium(3)
+      Medium = [elements%rho(i, e), elements%lambda(i, e) + 2*elements%mu(i, e), elements%mu(i, e)]
+    end function Medium
+
+    !> Media may differ by rounding, and by what an element with a Q of its own makes of moduli that are the same.
     pure logical function Same(a, b)
-      use kinds_m, only: sp
-      real(sp), intent(in) :: a, b
-      Same = abs(a - b) <= 1e-3_sp*max(a, b)
+      real(dp), intent(in) :: a(3), b(3)
+      real(dp) :: room(3)
+      room = alike
+      if (allocated(elements%loss)) room(2:) = alike + dispersion*maxval(abs(elements%loss(:, e) - elements%loss(:, other)))
+      Same = all(abs(a - b) <= room*max(a, b))
     end function Same
 
   end function Neighbours

@@ -18,6 +18,7 @@ contains
               Str(scheme%q_ref, 12)
       if (scheme%attenuates .and. any(scan(SplitList(scheme%components), 'ps') == 1)) words = words//' relaxed stress'
       if (scheme%attenuates .and. scheme%source%kind == source_volume) words = words//' relaxed volume'
+      if (scheme%attenuates .and. job%positions == 'exact') words = words//' whatever their Q'         ! not before 2026-11-30
       allocate (x, source=SourceNumbers(scheme%source))
       do i = 1, size(x)
         words = words//' '//Str(x(i), 17)

@@ -6,6 +6,7 @@ program t852_sem_weights
   use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake
   use elements_points_m, only: ElementsNumber
+  use elements_relax_m, only: ElementsUnrelax
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use kinds_m, only: dp
   use meetings_m, only: meetings_t, MeetingsMake
@@ -45,6 +46,11 @@ program t852_sem_weights
   call Look('a corner', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
   call Look('an edge', (mesh%x(:, a) + mesh%x(:, a + 1))/2, 1e-3_dp, 3e-3_dp)
   call Look('beside a contact', n/2 + [0.1_dp, 0.2_dp, -0.4_dp], 1e-3_dp, 3e-3_dp)
+  if (.not. allocated(elements%loss)) allocate (elements%loss(2, n**3))
+  call random_number(elements%loss)
+  elements%loss = (0.2 + 0.8*elements%loss)/20                               ! 1/Q: moduli that do not relax differ by several per cent
+  call ElementsUnrelax(elements, [0.5_dp, 20.0_dp], 3.0_dp)
+  call Look('a corner of elements each with a Q of its own', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
   mesh%x(3, :) = 0.4_dp*mesh%x(3, :)
   call MakeElements()
   call Look('a corner of flat elements', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
