@@ -104,7 +104,7 @@ contains
       if (columns > 0 .and. words /= columns) then
         call Fail(error, Place(path, file%line)//Str(words)//' columns, where the lines before have '//Str(columns))
       else if (n == most) then
-        call Fail(error, 'wavelet file '//path//' has more than '//Str(most)//' samples: take a larger interval, if it is a wavelet')
+        call Fail(error, 'wavelet file '//path//' has more than '//Str(most)//' samples; is it a wavelet? (if so, thin it)')
       end if
       if (allocated(error)) return
       columns = words
