@@ -55,7 +55,7 @@ contains
     type(job_t), intent(inout) :: job
     ! @format(off)
     call t%section('Model')
-    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs (any number where vs = 0); give dx, aperture and depth too')
+    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs (where vs = 0: Qp 0 for none, Qs any number); give dx, aperture and depth too')
     call VolumeTable(t, job)
     call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the model says')
     call t%real('qs_vs', job%qs_vs, 0.0_dp, 0.0_dp, 10.0_dp, 's/m', 'Qs = qs_vs*vs where no file tells Qs, layers neither; 0 = no attenuation')

@@ -1,6 +1,7 @@
 !> The source wavelet: volume injection rate Q(t), from a formula or a file, known at any time.
 module wavelet_m
   use checked_m, only: Above, Whole
+  use chirp_z_m, only: ChirpZ
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use hash_m, only: hash_t, HashAdd, HashText
@@ -336,7 +337,9 @@ contains
   !> velocities that it sends, which go with its slope. A peak below a tenth of fmax would leave them next to nothing, too.
   subroutine FindBand(wavelet)
     type(wavelet_t), intent(inout) :: wavelet
+    integer, parameter :: long = 20000               ! samples whose spectrum by direct summation takes half a second
     real(dp), allocatable :: f(:), a(:)
+    complex(dp), allocatable :: s(:)
     real(dp) :: df
     integer :: i, n
     type(hash_t) :: other
@@ -346,7 +349,13 @@ contains
     do i = 0, n
       f(i) = i*df
     end do
-    a = abs(WaveletSpectrum(wavelet, f))
+    if (size(wavelet%q) > long) then
+      allocate (s(0:n))
+      call ChirpZ(wavelet%q, df*wavelet%dt, s)
+      a = abs(s)
+    else
+      a = abs(WaveletSpectrum(wavelet, f))
+    end if
     a = a/maxval(a)
     wavelet%ftop = Highest(a)
     wavelet%fpeak = wavelet%ftop

@@ -9,7 +9,7 @@ module wavelet_file_m
   private
   public :: WavefileRead
 
-  integer, parameter :: fewest = 4, most = 20000     !< samples of a wavelet
+  integer, parameter :: fewest = 4, most = 100000    !< samples of a wavelet: a sweep, or the history of a long earthquake
   real(dp), parameter :: largest = 1.0e30_dp         !< of any number
   real(dp), parameter :: latest = 1.0e9_dp, shortest = 1.0e-12_dp   !< time and interval [s]
 
@@ -24,8 +24,9 @@ contains
     real(dp), allocatable, intent(out) :: samples(:)
     real(dp), intent(out) :: t0, dt
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: table(2, most)
-    integer :: lines(most), columns, n
+    real(dp), allocatable :: table(:, :)
+    integer, allocatable :: lines(:)
+    integer :: columns, n
     t0 = 0
     dt = column_dt
     call ReadTable(path, table, lines, columns, n, error)
@@ -83,14 +84,15 @@ contains
   !> table(column, row) of a text file with one or two columns, and the line each row came from.
   subroutine ReadTable(path, table, lines, columns, n, error)
     character(*), intent(in) :: path
-    real(dp), intent(out) :: table(:, :)
-    integer, intent(out) :: lines(:), columns, n
+    real(dp), allocatable, intent(out) :: table(:, :)
+    integer, allocatable, intent(out) :: lines(:)
+    integer, intent(out) :: columns, n
     type(error_t), allocatable, intent(inout) :: error
     type(textfile_t) :: file
     real(dp) :: values(2)
     integer :: words
-    table = 0
-    lines = 0
+    allocate (table(2, most), source=0.0_dp)
+    allocate (lines(most), source=0)
     columns = 0
     n = 0
     call TextOpen(file, path, 'wavelet file', error)
@@ -102,7 +104,7 @@ contains
       if (columns > 0 .and. words /= columns) then
         call Fail(error, Place(path, file%line)//Str(words)//' columns, where the lines before have '//Str(columns))
       else if (n == most) then
-        call Fail(error, 'wavelet file '//path//' has more than '//Str(most)//' samples; is it a wavelet?')
+        call Fail(error, 'wavelet file '//path//' has more than '//Str(most)//' samples; is it a wavelet? (if so, thin it)')
       end if
       if (allocated(error)) return
       columns = words

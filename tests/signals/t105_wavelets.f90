@@ -1,6 +1,7 @@
 !> Wavelets: formulas, delay rules, bands, values between samples, files good and bad.
 program t105_wavelets
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use chirp_z_m, only: ChirpZ
   use error_m, only: error_t
   use kinds_m, only: dp
   use parameters_m, only: job_t
@@ -17,6 +18,8 @@ program t105_wavelets
   call Files()
   call MomentRates()
   call LowPeaks()
+  call LongSeries()
+  call LongFiles()
   call BadFiles()
   call BadRequests()
   call Done()
@@ -231,6 +234,71 @@ contains
     call ClaimFine(error, 'an Ormsby wavelet from 0.2 Hz on')
     call Claim(w%fpeak >= 3.9_dp, 'its layers are made for '//Str(w%fpeak, 3)//' Hz, 3.9 at least')
   end subroutine LowPeaks
+
+  !> The fast spectrum of a series, at any number of frequencies, is the sum that it stands for.
+  subroutine LongSeries()
+    integer, parameter :: n(3) = [1000, 37, 1], m(3) = [300, 555, 2]
+    real(dp), allocatable :: x(:)
+    complex(dp), allocatable :: fast(:), slow(:)
+    real(dp) :: step, off
+    integer :: c, j, k
+    off = 0
+    do c = 1, size(n)
+      allocate (x(n(c)), fast(m(c)), slow(m(c)))
+      call random_number(x)
+      call random_number(step)
+      call ChirpZ(x, step, fast)
+      do k = 1, m(c)
+        slow(k) = sum([(x(j)*exp(cmplx(0, -2*pi*step*(j - 1)*(k - 1), dp)), j=1, n(c))])
+      end do
+      off = max(off, maxval(abs(fast - slow))/maxval(abs(slow)))
+      deallocate (x, fast, slow)
+    end do
+    call Claim(off < 1e-9_dp, 'fast spectra are within '//Str(off, 2)//' < 1e-9 of the peak')
+  end subroutine LongSeries
+
+  !> A Ricker wavelet of many fine samples has the band of its formula; a sweep of a minute has that between its ends.
+  subroutine LongFiles()
+    real(dp), parameter :: taper = 0.5_dp, length = 60, from = 5, to = 50
+    type(wavelet_t) :: w, formula
+    type(job_t) :: job
+    real(dp) :: t, a
+    integer :: unit, i
+    job = NewJob('ricker')
+    job%fpeak = 10
+    call WaveletMake(job, formula, error)
+    job = NewJob('file')
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    do i = -7500, 7500
+      t = 2e-5_dp*i
+      a = (pi*10*t)**2
+      write (unit, '(f9.5, es17.8e3)') t, (1 - 2*a)*exp(-a)
+    end do
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'a Ricker wavelet of 15001 samples')
+    call Claim(abs(w%ftop - 10) < 0.05_dp .and. abs(w%fmax - formula%fmax) < 2 .and. w%fmax > 27.7_dp, &
+               'the peak of its spectrum is at '//Str(w%ftop, 5)//' Hz, of 10, its band ends at '//Str(w%fmax, 4)//' Hz, that '// &
+               'of the formula at '//Str(formula%fmax, 4))
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    do i = 0, 60000
+      t = 0.001_dp*i
+      a = 0.5_dp*(1 - cos(pi*min(1.0_dp, t/taper, (length - t)/taper)))
+      write (unit, '(f8.3, es17.8e3)') t, a*sin(2*pi*(from + 0.5_dp*(to - from)/length*t)*t)
+    end do
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFine(error, 'a sweep of a minute, 60001 samples')
+    call Claim(w%ftop > from .and. w%ftop < to .and. abs(w%fmax - 52.15_dp) < 0.05_dp, &
+               'of 5 to 50 Hz: its band ends at '//Str(w%fmax, 4)//' Hz, within 0.05 of 52.15, as numpy.fft finds it')
+    open (newunit=unit, file='w.txt', status='replace', action='write')
+    do i = 0, 100000
+      write (unit, '(i0)') i
+    end do
+    close (unit)
+    call WaveletMake(job, w, error)
+    call ClaimFails(error, 'has more than 100000 samples', 'a file without end')
+  end subroutine LongFiles
 
   subroutine BadFiles()
     call Bad('1 2 3', 'more than two columns', 'three columns')

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every command of the README runs as printed, and its survey comes out at the navigation's coordinates; every link leads somewhere.
 
-The commands come from the text of README.md. Targets of make are looked up in the Makefile instead: CI and other tests run them.
+The commands come from the text of README.md, and so does what Open MPI is told, of which a newcomer has nothing else. Targets of make
+are looked up in the Makefile instead: CI and other tests run them.
 """
 import os
 import re
@@ -53,6 +54,8 @@ def p190():
 for folder in ('inputs', 'keymaps', 'tools'):
     os.symlink(ROOT / folder, folder)
 path = os.pathsep.join([str(B / 'bin'), str(ROOT / 'tools'), str(Path(sys.executable).parent), os.environ['PATH']])
+told = dict(word.split('=') for word in re.search(r'`export (OMPI_[^`]+)`', README)[1].split())
+newcomer = {**{k: v for k, v in os.environ.items() if not k.startswith('OMPI_')}, **told, 'PATH': path}
 targets = set(re.findall(r'^([a-z0-9-]+):', (ROOT / 'Makefile').read_text(), re.M))
 ran = 0
 for block in blocks(README):
@@ -60,7 +63,7 @@ for block in blocks(README):
         if command.startswith('make '):
             claim(command.split()[1] in targets, f'the Makefile has what the README says: {command.split("  ")[0]}')
             continue
-        r = subprocess.run(['bash', '-c', command], env={**os.environ, 'PATH': path}, capture_output=True, text=True)
+        r = subprocess.run(['bash', '-c', command], env=newcomer, capture_output=True, text=True)
         ran += 1
         claim(r.returncode == 0, f'{command.split("#")[0].strip()[:100]}' + (f': {r.stderr[-300:]}' if r.returncode else ''))
 claim(ran == 10, f'the README has ten commands beside those of make: {ran}')
