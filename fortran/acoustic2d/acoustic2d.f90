@@ -286,7 +286,7 @@ contains
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
 
-  !> Media that are means over three cells to each side: an output that was begun with two has others. Beside contacts sources and
+  !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
   !> receivers once were what the weights of an even medium make of them.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
@@ -294,8 +294,8 @@ contains
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: words
     words = ''
-    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' six points'
-    if (EarthTold(self%model, job, scheme)) words = words//' contacts'
+    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points'
+    if (EarthTold(self%model, job, scheme)) words = words//' contacts bend'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------

@@ -5,20 +5,23 @@
 !> Let n be the direction across, in which the medium on the grid changes around the place, W the weights of the place, rho the
 !> model's density there, o the other axis than a. Then
 !>
-!>     p   = W(p) + sum_a n_a² X_a W(1/rho dp/da)
+!>     p   = W(p) + sum_a n_a² (X_a W(1/rho dp/da) + C_a W(K div (1/rho grad p)) - B_a W(d²p/do²))
 !>     v_a = sum_b n_a n_b W(v_b) + (δ_ab - n_a n_b) W(rho v_b)/rho
-!>           + n_a² (Y_a W(K div v - K q) - F_a W(d(rho v_o)/do)) + n_o² X_o W(dv_o/da)/rho
+!>           + n_a² (Y_a W(K div v - K q) - F_a W(d(rho v_o)/do))
+!>           + n_o² (X_o W(dv_o/da) + C_o W(K div (1/rho grad (rho v_a))) - B_o W(d²(rho v_a)/da²))/rho
 !>
 !> X, Y, F are the integrals of density, 1/K and 1/rho along an axis up to the place less those of the grid (receiver_earth.f90): so
-!> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. Where the
-!> medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver may change places.
+!> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. C and B
+!> are those of density times the integrals of 1/K and 1/rho over the rest of the way: v_a is another there than at the place; 0 on
+!> the model's own grid. Where the medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver
+!> may change places.
 !>
 !> Two kinds of contacts are too strong for it. The error of W grows with the bend of pressure over a cell, density times
 !> compressibility times the square of frequency: beside gas and air it is larger than what is cured, and W reads all fields. In
-!> rock beside a medium a hundred times softer, K div v of short differences is no rate of pressure, so Y is left out (t880).
+!> rock beside a medium a hundred times softer, K div of short differences is no rate, so Y, C and B are left out (t880).
 submodule(fd2d_m) fd2d_contacts
   use off_grid_points_m, only: OffGridAdd, OffGridStart
-  use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_rho
+  use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_mass_c, lacks_mass_flow, lacks_rho
   implicit none
 
   real(dp), parameter :: slope_w(contact_slopes) = [9/8.0_dp, -1/24.0_dp]   !< of differences in what is a small part of a field
@@ -27,7 +30,7 @@ submodule(fd2d_m) fd2d_contacts
   real(dp), parameter :: even = 1.0e-3_dp     !< of a cell of the medium: less is none
   real(dp), parameter :: even_mass = 1.05_dp  !< of densities in reach of W, the largest over the least: likewise
   real(dp), parameter :: bend_most = 5        !< of pressure at fpeak over a cell, more than in an even medium: more is not cured
-  real(dp), parameter :: softer_most = 100    !< of compressibilities around a place: more is not cured by Y
+  real(dp), parameter :: softer_most = 100    !< of compressibilities around a place: more is not cured by Y, C, B
 
 contains
 
@@ -76,6 +79,9 @@ contains
       cells = CellsOf([0, 0])
       do c = 1, cells%start(2) - 1
         call Add(field_sigma, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
+        do a = 1, 2
+          call AddBend(field_sigma, a, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
+        end do
       end do
       do a = 1, 2
         cells = CellsOf([2 - a, a - 1])
@@ -87,6 +93,31 @@ contains
       end do
     end subroutine AddPressure
 
+    !> Adds w times the terms with C and B of the contact across an axis, of pressure or of density times the velocity along it,
+    !> from differences between a cell and those beside it.
+    subroutine AddBend(of, across, cell, w)
+      integer, intent(in) :: of, across, cell(2)
+      real(dp), intent(in) :: w
+      real(dp) :: part
+      integer :: b, side, to(2), between(2)
+      if (softer > softer_most) return
+      do b = 1, 2
+        do side = -1, 1, 2
+          to = cell
+          to(b) = to(b) + side
+          between = min(to, cell)
+          if (self%az%surface) between(2) = max(between(2), 1)
+          if (any(between < 1) .or. any(to > shape(self%rho))) cycle
+          part = lacks(lacks_mass_c(across))*self%kappa(cell(1), cell(2))/Density(self, b, between(1), between(2))
+          if (b /= across) part = part - lacks(lacks_mass_flow(across))
+          part = w*n(across, across)*part/d(b)**2
+          point%bent(b) = point%bent(b) + 0.5_dp*part*merge(1.0_dp, lacks(lacks_rho), of == field_sigma)
+          call AddImaged(of, cell, -part, of /= field_sigma)
+          call AddImaged(of, to, part, of /= field_sigma)
+        end do
+      end do
+    end subroutine AddBend
+
     !> The part that is smooth: v across a contact, rho v along it.
     subroutine AddSmooth()
       type(points_t) :: cells
@@ -97,6 +128,7 @@ contains
         do c = 1, cells%start(2) - 1
           ratio = Density(self, b, cells%i(c), cells%k(c))/lacks(lacks_rho)
           call Add(b, [cells%i(c), cells%k(c)], cells%w(c)*(n(a, b)*(1 - ratio) + merge(ratio, 0.0_dp, a == b)))
+          if (a == b) call AddBend(a, o, [cells%i(c), cells%k(c)], cells%w(c)/lacks(lacks_rho))
         end do
       end do
     end subroutine AddSmooth
@@ -123,29 +155,38 @@ contains
       end do
     end subroutine AddBent
 
-    !> Adds w times the difference of a field along an axis around a cell: `up` 1 half a cell beyond it, else at it. What lies above
-    !> a free surface is the image of what lies below.
+    !> Adds w times the difference of a field along an axis around a cell: `up` 1 half a cell beyond it, else at it.
     subroutine AddSlope(of, axis, up, cell, w, times_density)
       integer, intent(in) :: of, axis, up, cell(2)
       real(dp), intent(in) :: w
       logical, intent(in), optional :: times_density
-      real(dp) :: part
       integer :: to(2), l, side
       do l = 1, contact_slopes
         do side = -1, 1, 2
           to = cell
           to(axis) = to(axis) + up + merge(l - 1, -l, side > 0)
-          part = side*w*slope_w(l)/d(axis)
-          if (self%az%surface .and. to(2) < 1) then
-            to(2) = merge(1, 2, of == field_vz) - to(2)
-            if (of /= field_vz) part = -part
-          end if
-          if (any(to < 1) .or. any(to > shape(self%rho))) cycle
-          if (present(times_density)) part = part*Density(self, of, to(1), to(2))
-          call Add(of, to, part)
+          call AddImaged(of, to, side*w*slope_w(l)/d(axis), present(times_density))
         end do
       end do
     end subroutine AddSlope
+
+    !> Adds a cell; what lies above a free surface is the image of what lies below, what lies beyond the grid is nothing.
+    subroutine AddImaged(of, cell, w, times_density)
+      integer, intent(in) :: of, cell(2)
+      real(dp), intent(in) :: w
+      logical, intent(in) :: times_density
+      real(dp) :: part
+      integer :: to(2)
+      to = cell
+      part = w
+      if (self%az%surface .and. to(2) < 1) then
+        to(2) = merge(1, 2, of == field_vz) - to(2)
+        if (of /= field_vz) part = -part
+      end if
+      if (any(to < 1) .or. any(to > shape(self%rho))) return
+      if (times_density) part = part*Density(self, of, to(1), to(2))
+      call Add(of, to, part)
+    end subroutine AddImaged
 
     !> The weight that the source has in a cell.
     pure real(dp) function SourceAt(i, k) result(w)

@@ -145,7 +145,7 @@ contains
   module procedure make_source
     type(points_t) :: points
     real(sp), allocatable :: w(:)
-    real(dp) :: peak, moved(2)
+    real(dp) :: peak, moved(2), bent(2)
     integer :: n, cells
     if (.not. self%scheme%exact_positions) then
       self%shot%sx = OffGridNearest(self%ax, self%shot%sx)
@@ -156,7 +156,7 @@ contains
         return
       end if
     end if
-    points = SourcePoint(self, -self%grid%dt/(self%grid%dx*self%grid%dz), moved)
+    points = SourcePoint(self, -self%grid%dt/(self%grid%dx*self%grid%dz), moved, bent)
     cells = points%start(2) - 1
     allocate (w(cells))
     do n = 1, cells
@@ -173,19 +173,21 @@ contains
   end procedure make_source
 
   !> The cells of the source, with their weights times a factor.
-  type(points_t) function SourcePoint(self, factor, moved) result(points)
+  type(points_t) function SourcePoint(self, factor, moved, bent) result(points)
     class(fd2d_t), intent(in) :: self
     real(dp), intent(in) :: factor
-    real(dp), intent(out) :: moved(2)
+    real(dp), intent(out) :: moved(2), bent(2)    !< contact_point_t's
     type(contact_point_t) :: sums
     logical :: contact
     call OffGridStart(points)
     moved = 0
+    bent = 0
     contact = allocated(self%shot%lacks)
     if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%lacks(:, size(self%shot%lacks, 2)), &
                                    points, sums, contact)
     if (contact) then
       moved = sums%moved
+      bent = sums%bent
       call OffGridBox(points, sums%low, factor*sums%w(:, :, field_sigma))
     else
       call OffGridAdd(points, self%ax, self%az, self%shot%sx, self%shot%sz, 0.0_dp, 0.0_dp, factor)
@@ -206,8 +208,10 @@ contains
     n = size(self%shot%rx)
     self%near = reshape([real(dp) ::], [n, size(self%fields)], [0.0_dp])
     self%moved = reshape([real(dp) ::], [2, n + 1], [0.0_dp])
+    if (allocated(self%bent)) deallocate (self%bent)
+    allocate (self%bent(2, 0:2, n + 1), source=0.0_dp)
     self%whose = spread(0, 1, n*size(self%fields))
-    source = SourcePoint(self, 1.0_dp, self%moved(:, n + 1))
+    source = SourcePoint(self, 1.0_dp, self%moved(:, n + 1), self%bent(:, field_sigma, n + 1))
     call OffGridStart(points)
     call OffGridStart(beside)
     do c = 1, size(self%fields)
@@ -241,6 +245,7 @@ contains
       if (contact) then
         self%near(r, c) = sums%q
         if (field == field_sigma) self%moved(:, r) = sums%moved
+        self%bent(:, field, r) = sums%bent
         call OffGridBox(points, sums%low, sign*sums%w(:, :, field))
         if (field == field_sigma) return
         associate (other => sums%w(:, :, field_vx + field_vz - field))
@@ -298,11 +303,12 @@ contains
       receiver = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
       if (norm2(receiver - source) > near_most) cycle
       if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
-      call NearfieldTerms(table, source, self%moved(:, nrec + 1), receiver, self%moved(:, r), terms)
-      if (self%grid%free_top) then
-        call NearfieldTerms(table, image, self%moved(:, nrec + 1)*[1, -1], receiver, self%moved(:, r), more)
-        terms = terms - more
-      end if
+      associate (moved => self%moved, bent => self%bent)
+        call NearfieldTerms(table, source, moved(:, nrec + 1), bent(:, 0, nrec + 1), receiver, moved(:, r), bent(:, :, r), terms)
+        if (self%grid%free_top) call NearfieldTerms(table, image, moved(:, nrec + 1)*[1, -1], bent(:, 0, nrec + 1), receiver, &
+                                                    moved(:, r), bent(:, :, r), more)
+      end associate
+      if (self%grid%free_top) terms = terms - more
       terms(1) = terms(1)*2/(1/DensityAt(self, source) + 1/DensityAt(self, receiver))
       do c = 1, size(self%fields)
         self%near(r, c) = self%near(r, c) + terms(1 + self%fields(c))

@@ -18,7 +18,7 @@ module nearfield_m
   real(dp), parameter :: kappa2(2) = [0.1_dp, 0.3_dp]                 !< κ² of the extrapolation [1/cell²]
   real(dp), parameter :: share(2) = [kappa2(2), -kappa2(1)]/(kappa2(2) - kappa2(1))   !< what each counts
   integer, parameter :: reach = 24                                    !< of the table [cells]
-  real(dp), parameter :: moved_most = 4                               !< what the table has room for [cells]
+  real(dp), parameter :: moved_most = 4                               !< what the table has room for, and a cell more [cells]
   integer, parameter :: waves = 128                                   !< of the Fourier sum, along each axis
 
   !> The grid's answer to a source on a node, (-reach:reach, -reach:reach).
@@ -81,10 +81,12 @@ contains
 
   !> The terms that the grid lacks at a receiver, terms(1:3): C for pressure, dC/dx and dC/dz [1/m] with the sign of velocity; 0
   !> where the distance is not near_least .. near_most cells. Positions in cells: node n is at n. Beside contacts the grid has
-  !> the source, and a receiver of pressure, so many cells off (fd2d_contacts.f90).
-  subroutine NearfieldTerms(near, source, source_moved, receiver, receiver_moved, terms)
+  !> the source, and a receiver of pressure, so many cells off, and adds second differences between them, so `bent`
+  !> (fd2d_contacts.f90).
+  subroutine NearfieldTerms(near, source, source_moved, source_bent, receiver, receiver_moved, receiver_bent, terms)
     type(nearfield_t), intent(in) :: near
-    real(dp), intent(in) :: source(2), receiver(2), source_moved(2), receiver_moved(2)
+    real(dp), intent(in), dimension(2) :: source, receiver, source_moved, receiver_moved, source_bent
+    real(dp), intent(in) :: receiver_bent(2, 0:2)      !< of pressure, vx, vz
     real(dp), intent(out) :: terms(3)
     real(dp) :: x, z, r, kappa
     integer :: j
@@ -99,12 +101,24 @@ contains
       terms = terms + share(j)*[BesselK(kappa*r, 0), kappa*BesselK(kappa*r, 1)*x/r, kappa*BesselK(kappa*r, 1)*z/r]/(2*pi)
     end do
     associate (from => source + Bounded(source_moved))
-      terms(1) = terms(1) - SpreadOver(near%g, from, receiver + Bounded(receiver_moved))
-      terms(2) = terms(2) - SpreadOver(near%vx, from, receiver - [0.5_dp, 0.0_dp])
-      terms(3) = terms(3) - SpreadOver(near%vz, from, receiver - [0.0_dp, 0.5_dp])
+      terms(1) = terms(1) - Bent(near%g, from, receiver + Bounded(receiver_moved), source_bent + receiver_bent(:, 0))
+      terms(2) = terms(2) - Bent(near%vx, from, receiver - [0.5_dp, 0.0_dp], source_bent + receiver_bent(:, 1))
+      terms(3) = terms(3) - Bent(near%vz, from, receiver - [0.0_dp, 0.5_dp], source_bent + receiver_bent(:, 2))
     end associate
 
   contains
+
+    !> The table's answer, and of its second differences so much.
+    pure real(dp) function Bent(table, from, to, much)
+      real(dp), intent(in) :: table(-reach:, -reach:), from(2), to(2), much(2)
+      integer :: a, step(2)
+      Bent = (1 - 2*sum(much))*SpreadOver(table, from, to)
+      do a = 1, 2
+        if (abs(much(a)) <= 0) cycle
+        step = [2 - a, a - 1]
+        Bent = Bent + much(a)*(SpreadOver(table, from, to + step) + SpreadOver(table, from, to - step))
+      end do
+    end function Bent
 
     elemental real(dp) function Bounded(moved)
       real(dp), intent(in) :: moved

@@ -11,8 +11,8 @@ module receiver_earth_m
   use model_m, only: model_t
   use model_window_m, only: ModelApart, SameStep
   use parameters_m, only: job_t
-  use regrid_axis_m, only: RegridShare
-  use regrid_m, only: BetweenSamples, least_part, PlacesBetween
+  use regrid_axis_m, only: kernel_reach, RegridShare
+  use regrid_m, only: BetweenSamples, given, least_part, PlacesBetween
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes, SincWeights
@@ -21,9 +21,11 @@ module receiver_earth_m
   public :: EarthOfShot, EarthTold, PlaceUsed
 
   !> Numbers of a place: its density [kg/m3]; of the lines through it along x and z, from far outside up to it, the integrals of
-  !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid.
-  integer, parameter, public :: lacks_rho = 1, lacks_c(2) = [2, 5], lacks_flow(2) = [3, 6], lacks_mass(2) = [4, 7]
-  integer, parameter :: lacks_numbers = 7
+  !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid; and those of density times the
+  !> first two from the place back to where it is [s2, m2], less those of the grid.
+  integer, parameter, public :: lacks_rho = 1, lacks_c(2) = [2, 7], lacks_flow(2) = [3, 8], lacks_mass(2) = [4, 9], &
+                                lacks_mass_c(2) = [5, 10], lacks_mass_flow(2) = [6, 11]
+  integer, parameter :: lacks_numbers = 11
 
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
   integer, parameter :: ripples = 2*reach
@@ -37,6 +39,12 @@ module receiver_earth_m
     integer :: mean(2)                        !< cells: a node is a mean over less to each side
     real(dp) :: ripple(0:ripples)             !< what D⁻¹ has besides 1/2 at 1/2, 3/2, ... cells
   end type grid_t
+
+  !> Means of the samples along a line, (numbers, node), and how much of each is of samples of it.
+  type :: means_t
+    integer :: first                          !< number of the first node, from 0
+    real(dp), allocatable :: a(:, :), known(:)
+  end type means_t
 
 contains
 
@@ -63,7 +71,7 @@ contains
     grid%more = [PlacesBetween(model%dx, scheme%dx), PlacesBetween(model%dz, scheme%dz)]
     grid%step = grid%own/grid%more
     grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
-    grid%mean = ceiling(3.5_dp + grid%step/grid%d)
+    grid%mean = ceiling(kernel_reach + 0.5_dp + grid%step/grid%d)
     call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
     allocate (shot%lacks(lacks_numbers, size(shot%rx) + 1))
     do r = 1, size(shot%rx)
@@ -118,6 +126,7 @@ contains
       integer, intent(in) :: a
       real(sp), allocatable :: samples(:, :)
       real(dp), allocatable :: rho(:), earth(:, :)
+      type(means_t) :: means(0:1)
       real(dp) :: slope(3)
       integer :: low(2), high(2), wide, j
       wide = ceiling(reach*grid%d(a)/grid%step(a))
@@ -143,8 +152,9 @@ contains
           end associate
         end do
       end associate
-      numbers([lacks_c(a), lacks_flow(a)]) = Lack(grid, a, place(a), here(a), wide, 0, earth(:2, :))
-      numbers(lacks_mass(a):lacks_mass(a)) = Lack(grid, a, place(a), here(a), wide, 1, earth(3:, :))
+      call MakeMeans(grid, a, place(a), here(a), wide, earth, means)
+      numbers([lacks_c(a), lacks_flow(a)]) = Lack(grid, a, place(a), here(a), wide, earth(:2, :), 0, means(0))
+      numbers(lacks_mass(a):lacks_mass(a)) = Lack(grid, a, place(a), here(a), wide, earth(3:, :), 1, means(1))
       associate (part => place(a)/grid%step(a) + 1 - here(a))
         if (grid%more(a) > 1) then                    ! lines join the samples
           numbers(lacks_rho) = numbers(lacks_rho) + abs(part)*(earth(3, merge(1, -1, part > 0)) - earth(3, 0))
@@ -154,6 +164,12 @@ contains
           numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) = numbers([lacks_c(a), lacks_flow(a), lacks_mass(a)]) + &
                                                                 slope*grid%step(a)*(part**2 - 0.25_dp)/2
         end if
+      end associate
+      if (SameStep(grid%d(a), grid%own(a))) return    ! densities that are means of two keep no second moment
+      associate (mass => numbers(lacks_mass(a)), x => place(a), back => earth(:, wide:-wide:-1))
+        numbers([lacks_mass_c(a), lacks_mass_flow(a)]) = &
+          (LackTwice(grid, a, x, here(a), wide, earth, means, mass) + &
+           LackTwice(grid, a, -x, 2 - here(a), wide, back, [Turned(means(0), 0), Turned(means(1), 1)], -mass))/2
       end associate
     end subroutine AlongLine
 
@@ -182,38 +198,28 @@ contains
 
   !> The integrals up to a place of what the earth has at the `wide` samples to both sides of number `here` along axis a, less
   !> those of the grid: of what acts at nodes, on velocity between them, or, `half` 1, between nodes, on pressure.
-  function Lack(grid, a, place, here, wide, half, earth) result(lacks)
+  function Lack(grid, a, place, here, wide, earth, half, means) result(lacks)
     type(grid_t), intent(in) :: grid
     integer, intent(in) :: a, here, wide, half
     real(dp), intent(in) :: place
     real(dp), intent(in) :: earth(:, -wide:)      !< (numbers, sample)
+    type(means_t), intent(in) :: means
     real(dp) :: lacks(size(earth, 1))
-    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes
     real(dp) :: w(sinc_nodes)
-    integer :: first, j, k, m, near
+    integer :: first, j, k, m
     lacks = 0
     do j = -wide, wide
       lacks = lacks + UpTo(place - (here + j - 1)*grid%step(a))*earth(:, j)
     end do
-    near = nint(place/grid%d(a) - 0.5_dp*half)
-    nodes = NodesOf(grid, a, near, here, wide, half, earth)
     call SincWeights(place/grid%d(a) - 0.5_dp*(1 - half), first, w)
     w = w/sum(w)
-    do k = lbound(nodes, 2), ubound(nodes, 2)
-      lacks = lacks - grid%d(a)*nodes(:, k)*sum(w*[(StepAt(first + m - near - k - half), m=0, sinc_nodes - 1)])
-    end do
+    associate (own => means%a(1 + 2*half:2 + half, :))
+      do k = 1, size(own, 2)
+        lacks = lacks - grid%d(a)*own(:, k)*sum(w*[(StepAt(grid, first + m - means%first - k + 1 - half), m=0, sinc_nodes - 1)])
+      end do
+    end associate
 
   contains
-
-    !> D⁻¹ at n + 1/2.
-    pure real(dp) function StepAt(n)
-      integer, intent(in) :: n
-      integer :: i
-      i = merge(n, -1 - n, n >= 0)
-      StepAt = 0.5_dp
-      if (i <= ripples) StepAt = 0.5_dp + grid%ripple(i)
-      if (n < 0) StepAt = -StepAt
-    end function StepAt
 
     !> Of a sample that is so far before a place, the integral up to there [m], less half of it.
     pure real(dp) function UpTo(away)
@@ -229,12 +235,117 @@ contains
 
   end function Lack
 
-  !> The grid's means of samples as Lack has them, at nodes around number `near` (from 0), (numbers, node).
-  function NodesOf(grid, a, near, here, wide, half, earth) result(nodes)
+  !> D⁻¹ at n + 1/2.
+  pure real(dp) function StepAt(grid, n)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: n
+    integer :: i
+    i = merge(n, -1 - n, n >= 0)
+    StepAt = 0.5_dp
+    if (i <= ripples) StepAt = 0.5_dp + grid%ripple(i)
+    if (n < 0) StepAt = -StepAt
+  end function StepAt
+
+  !> By how much pressure bends on its way to a place as what acts at nodes, the first two numbers of the earth, makes velocity
+  !> grow: the integral of density times their integrals from the place back. `mass`: what the grid lacks of that of density.
+  !> All of it counts from the line's first sample on; before it earth and grid have its medium. From the other end it is the same
+  !> but for what the means of a contact lack of its second moment.
+  function LackTwice(grid, a, place, here, wide, earth, means, mass) result(lacks)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, here, wide
+    real(dp), intent(in) :: place, earth(:, -wide:), mass
+    type(means_t), intent(in) :: means(0:1)
+    real(dp) :: lacks(2)
+    real(dp) :: nodes(2, size(means(0)%known)), between(size(means(1)%known))
+    real(dp) :: begin(3), slope(3), grown(2), to_place(2), w(sinc_nodes), weight, from, long
+    integer :: first, j, k, m, n
+    begin = earth(:, -wide)
+    lacks = 0
+    grown = 0
+    do j = -wide, wide
+      from = (here + j - 1.5_dp)*grid%step(a) - place
+      long = min(grid%step(a), -from)
+      if (long <= 0) exit
+      slope = Slopes(earth(:, max(j - 1, -wide)), earth(:, j), earth(:, min(j + 1, wide)))/grid%step(a)
+      lacks = lacks + long*(Bends(0.0_dp) + 4*Bends(long/2) + Bends(long))/6     ! of the third power at most
+      grown = Grows(long)
+    end do
+    nodes = means(0)%a(:2, :) - spread(begin(:2), 2, size(nodes, 2))*spread(means(0)%known, 1, 2)
+    between = means(1)%a(3, :) - begin(3)*means(1)%known
+    call SincWeights(place/grid%d(a) - 0.5_dp, first, w)
+    w = w/sum(w)
+    to_place = 0
+    do k = 1, size(nodes, 2)
+      to_place = to_place + grid%d(a)*nodes(:, k)*sum(w*[(Step(first + m - means(0)%first - k + 1), m=0, sinc_nodes - 1)])
+    end do
+    call SincWeights(place/grid%d(a), first, w)
+    w = w/sum(w)
+    do k = 1, size(between)
+      grown = 0
+      do n = 1, size(nodes, 2)
+        grown = grown + grid%d(a)*nodes(:, n)*Step(k + means(1)%first - n - means(0)%first)
+      end do
+      weight = grid%d(a)*sum(w*[(Step(first + m - means(1)%first - k), m=0, sinc_nodes - 1)])
+      from = (k + means(1)%first - 0.5_dp)*grid%d(a) - place
+      lacks = lacks - weight*(between(k)*begin(:2)*from + (begin(3) + between(k))*grown)
+    end do
+    lacks = lacks - mass*to_place
+
+  contains
+
+    !> What the first two numbers have grown by so far into the sample's cell.
+    pure function Grows(x)
+      real(dp), intent(in) :: x
+      real(dp) :: Grows(2)
+      Grows = grown + x*(earth(:2, j) - begin(:2) + slope(:2)*(x - grid%step(a))/2)
+    end function Grows
+
+    pure function Bends(x)
+      real(dp), intent(in) :: x
+      real(dp) :: Bends(2)
+      associate (rho => earth(3, j) + slope(3)*(x - grid%step(a)/2))
+        Bends = (rho - begin(3))*begin(:2)*(from + x) + rho*Grows(x)
+      end associate
+    end function Bends
+
+    !> D⁻¹ at n + 1/2 of a 1 at node 0, and of 0 far before it.
+    pure real(dp) function Step(n)
+      integer, intent(in) :: n
+      Step = StepAt(grid, n) + 0.5_dp
+    end function Step
+
+  end function LackTwice
+
+  !> Means at nodes or, `half` 1, between them, seen from the other end of the line.
+  pure type(means_t) function Turned(means, half)
+    type(means_t), intent(in) :: means
+    integer, intent(in) :: half
+    Turned%first = 1 - means%first - size(means%known) - half
+    allocate (Turned%a(3, size(means%known)), source=means%a(:, size(means%known):1:-1))
+    allocate (Turned%known(size(means%known)), source=means%known(size(means%known):1:-1))
+  end function Turned
+
+  !> The grid's means of samples as Lack has them, at nodes (0) and between them (1), around a place.
+  subroutine MakeMeans(grid, a, place, here, wide, earth, means)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, here, wide
+    real(dp), intent(in) :: place, earth(:, -wide:)
+    type(means_t), intent(out) :: means(0:1)
+    integer :: half, near
+    do half = 0, 1
+      near = nint(place/grid%d(a) - 0.5_dp*half)
+      means(half)%first = near - grid%mean(a) - reach
+      call NodesOf(grid, a, near, here, wide, half, earth, means(half)%a, means(half)%known)
+    end do
+  end subroutine MakeMeans
+
+  !> The means at nodes around number `near` (from 0), and how much of each is of samples that are here.
+  subroutine NodesOf(grid, a, near, here, wide, half, earth, means, shares)
     type(grid_t), intent(in) :: grid
     integer, intent(in) :: a, near, here, wide, half
     real(dp), intent(in) :: earth(:, -wide:)
-    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes, least
+    real(dp), allocatable, intent(out) :: means(:, :), shares(:)
+    real(dp), dimension(size(earth, 1), -grid%mean(a) - reach:grid%mean(a) + reach) :: nodes, least, lacking
     real(dp) :: sample, share, known(lbound(nodes, 2):ubound(nodes, 2))
     integer :: j, k, n
     nodes = 0
@@ -251,9 +362,20 @@ contains
         known(k) = known(k) + share
       end do
     end do
-    do k = lbound(nodes, 2), ubound(nodes, 2)         ! one whose samples are all here is cut
-      if (abs(known(k) - 1) < 1.0e-9_dp) nodes(:, k) = max(nodes(:, k), least_part*least(:, k))
+    lacking = 0
+    do k = lbound(nodes, 2), ubound(nodes, 2)         ! one whose samples are all here is raised
+      if (abs(known(k) - 1) < 1.0e-9_dp) lacking(:, k) = max(least_part*least(:, k) - nodes(:, k), 0.0_dp)
     end do
+    if (any(lacking > 0)) then
+      do k = lbound(nodes, 2) + 2, ubound(nodes, 2) - 2
+        do j = -2, 2
+          nodes(:, k + j) = nodes(:, k + j) + given(j)*lacking(:, k)
+        end do
+      end do
+      nodes = max(nodes, merge(least_part*least, -huge(least), spread(abs(known - 1) < 1.0e-9_dp, 1, size(least, 1))))
+    end if
+    allocate (means(size(nodes, 1), size(known)), source=nodes)
+    allocate (shares(size(known)), source=known)
 
   contains
 
@@ -267,6 +389,6 @@ contains
       end if
     end function ShareOf
 
-  end function NodesOf
+  end subroutine NodesOf
 
 end module receiver_earth_m

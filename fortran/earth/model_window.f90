@@ -105,7 +105,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
-    call CheckSamples(model, window, merge(7, 1, job%regrid == 'cell'), error)
+    call CheckSamples(model, window, merge(9, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
     b = box_t()
     if (present(box)) b = box
@@ -194,19 +194,17 @@ contains
     type(window_t), intent(inout) :: window
     type(box_t), intent(in) :: box
     integer, parameter :: rows = 64                        ! of nodes at a time
-    type(axis_t) :: x(3), z(3)                             ! for K, and for the densities of vx and vz
+    type(axis_t) :: x(2), z(2)                             ! of nodes, and of points between them
     real(sp), allocatable :: vp(:, :), rho(:, :)
     integer :: more(2), low(2), high(2), k, last
     more = [PlacesBetween(model%dx, window%dx), PlacesBetween(model%dz, window%dz)]
-    call AxisX(0, 0.0_dp, x(1))
-    call AxisX(ring, window%dx/2, x(2))
-    call AxisX(ring, 0.0_dp, x(3))
+    call AxisX(0.0_dp, x(1))
+    call AxisX(window%dx/2, x(2))
     call Used(x, low(1), high(1))
     do k = box%low(3), box%high(3), rows
       last = min(box%high(3), k + rows - 1)
-      call AxisZ(0, 0.0_dp, z(1))
-      call AxisZ(ring, 0.0_dp, z(2))
-      call AxisZ(ring, window%dz/2, z(3))
+      call AxisZ(0.0_dp, z(1))
+      call AxisZ(window%dz/2, z(2))
       if (all(more == 1)) then
         call Means(model%vp, model%rho, window%medium(box%low(1):box%high(1), 1, k:last, :))
       else
@@ -223,24 +221,22 @@ contains
       real(sp), intent(in) :: vp(:, :), rho(:, :)
       real(sp), intent(inout) :: medium(:, :, :)
       call RegridModulus(vp, rho, x(1), z(1), medium(:, :, 1))
-      call RegridDensity(rho, x(2), z(2), [window%dx, window%dz], 1, medium(:, :, 2))
-      call RegridDensity(rho, x(3), z(3), [window%dx, window%dz], 2, medium(:, :, 3))
+      call RegridDensity(rho, x(2), z(1), [window%dx, window%dz], 1, medium(:, :, 2))
+      call RegridDensity(rho, x(1), z(2), [window%dx, window%dz], 2, medium(:, :, 3))
     end subroutine Means
 
-    !> For the box's columns and so many more to each side.
-    subroutine AxisX(beside, shift, axis)
-      integer, intent(in) :: beside
+    !> For the box's columns and the ring around them.
+    subroutine AxisX(shift, axis)
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis((model%nx - 1)*more(1) + 1, model%dx/more(1), FirstColumn(model, window, box) - beside, &
-                      box%high(1) - box%low(1) + 1 + 2*beside, window%dx, shift, Rule(more(1)), axis)
+      call RegridAxis((model%nx - 1)*more(1) + 1, model%dx/more(1), FirstColumn(model, window, box) - ring, &
+                      box%high(1) - box%low(1) + 1 + 2*ring, window%dx, shift, Rule(more(1)), axis)
     end subroutine AxisX
 
-    subroutine AxisZ(beside, shift, axis)
-      integer, intent(in) :: beside
+    subroutine AxisZ(shift, axis)
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
-      call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), k - 1 - beside, last - k + 1 + 2*beside, window%dz, shift, &
+      call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), k - 1 - ring, last - k + 1 + 2*ring, window%dz, shift, &
                       Rule(more(2)), axis)
     end subroutine AxisZ
 

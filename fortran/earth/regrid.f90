@@ -1,13 +1,14 @@
 !> From the samples of a model to the nodes of a grid by weights along both axes (regrid_axis.f90). What is averaged:
 !>   cell       compressibility 1/(rho v²) at the nodes, and at each velocity point a density of its own: where it moves across
 !>              contacts masses add, along them flows do (Backus 1962, for fluids; Schoenberg & Sen 1983, Journal of the Acoustical
-!>              Society of America 73, 61-67); RegridDensity tells how contacts that dip have both. The mean is by the kernel of
-!>              Keys, which keeps what grows with the second and third power of the distance: a contact anywhere
-!>              between nodes becomes a step whose wavenumbers are right as far as a wave of some points per wavelength sees them
-!>              (Mittet 2017, Geophysics 82, T335-T355, on steps of limited band). Reflections are a third less wrong than with
-!>              his kernel of four points, which made half the error of the mean over a cell. At a step the kernel overshoots
-!>              by 5.6 % of it; that is cut where it would make a cell stiffer or lighter than 1/`least_part` of its samples, so
-!>              that the time step need not shrink. Where both spacings agree this is the same as `average`.
+!>              Society of America 73, 61-67); RegridDensity tells how contacts that dip have both. The mean is by a kernel which
+!>              keeps what grows with the second and third power of the distance: a contact anywhere between nodes becomes a
+!>              step whose wavenumbers are right as far as a wave of some points per wavelength sees them (Mittet 2017,
+!>              Geophysics 82, T335-T355, on steps of limited band). Products of field and medium alias on the grid, and lack
+!>              what lies beyond its Nyquist wavenumber: the kernel is fitted to make up for both. At a step it overshoots by
+!>              9.6 % of it; where that would make a cell stiffer or lighter than 1/`least_part` of its samples it is moved to
+!>              cells around (Raise), so that the time step need not shrink. Where both spacings agree this is the same as
+!>              `average`.
 !> or, with density at the nodes as it is, velocities
 !>   average    as slowness 1/v, which keeps the travel time of a ray;
 !>   effective  such that compressibility 1/(rho v²) is averaged, which keeps what a wave much longer than the layers sees (Backus
@@ -20,9 +21,10 @@ module regrid_m
   private
   public :: BetweenSamples, PlacesBetween, Regrid, RegridDensity, RegridEffective, RegridModulus
 
-  integer, parameter, public :: ring = 2          !< rows of nodes around its own that RegridDensity looks at
+  integer, parameter, public :: ring = 3          !< rows of nodes around its own that a mean looks at
 
-  real(dp), parameter, public :: least_part = 0.7_dp      !< of the least sample: a mean by weights of both signs is not below
+  real(dp), parameter, public :: least_part = 0.75_dp     !< of the least sample: a mean by weights of both signs is not below
+  real(dp), parameter, public :: given(-2:2) = [1.0_dp, -4.0_dp, 6.0_dp, -4.0_dp, 1.0_dp]/6   !< to nodes around, of a lack there
   real(dp), parameter :: mild = 0.1_dp            !< of RegridDensity: keeps w within bounds near 45 degrees
 
   !> Rows of samples, brought to the nodes' places along x; one row serves several rows of nodes.
@@ -136,16 +138,19 @@ contains
   !> Modulus K(i, k): 1/K = mean of 1/(rho vp²).
   subroutine RegridModulus(vp, rho, x, z, modulus)
     real(sp), intent(in) :: vp(:, :), rho(:, :)
-    type(axis_t), intent(in) :: x, z
-    real(sp), intent(out) :: modulus(:, :)         !< (size(x%first), size(z%first))
+    type(axis_t), intent(in) :: x, z               !< of `ring` nodes more to each side
+    real(sp), intent(out) :: modulus(:, :)         !< (size(x%first) - 2 ring, size(z%first) - 2 ring)
     type(rows_t) :: rows
-    real(dp) :: mean(size(modulus, 1))
+    real(dp), allocatable, dimension(:, :) :: mean, least
     integer :: k
-    allocate (rows%least(size(modulus, 1), 0:size(z%w, 1) - 1))
-    do k = 1, size(modulus, 2)
-      call NodeRow(vp, x, z, k, .true., rows, mean, rho)
-      modulus(:, k) = real(1/max(mean, least_part*LeastOf(rows, z, k)), sp)
+    allocate (mean(size(x%first), size(z%first)), least(size(x%first), size(z%first)))
+    allocate (rows%least(size(x%first), 0:size(z%w, 1) - 1))
+    do k = 1, size(z%first)
+      call NodeRow(vp, x, z, k, .true., rows, mean(:, k), rho)
+      least(:, k) = least_part*LeastOf(rows, z, k)
     end do
+    call Raise(mean, least)
+    modulus = real(1/mean(ring + 1:size(x%first) - ring, ring + 1:size(z%first) - ring), sp)
   end subroutine RegridModulus
 
   !> Density at the points of vx (axis 1) or vz (2), so that 1/rho is that of a contact in the direction of the velocity.
@@ -174,9 +179,10 @@ contains
       most(:, k) = 1/(least_part*LeastOf(masses, z, k))
       least(:, k) = least_part*LeastOf(flows, z, k)
     end do
-    rho = max(rho, 1/most)
     along = Slopes(rho, d, axis)
     across = Slopes(rho, d, 3 - axis)
+    call Raise(rho, 1/most)
+    call Raise(flow, least)
     do k = ring + 1, n(2) - ring
       do i = ring + 1, n(1) - ring
         s = across(i, k)/max(across(i, k) + along(i, k), tiny(s))
@@ -187,6 +193,30 @@ contains
       end do
     end do
   end subroutine RegridDensity
+
+  !> Raises means to their least. What is added to one node is taken from those around it along an axis such that no moment below
+  !> the fourth is another than before, so a contact stays where it is and reflects what it did; axes have shares as means bend
+  !> along them, all of it that across a flat contact. Nodes in the ring are not to be used then.
+  pure subroutine Raise(mean, least)
+    real(dp), intent(inout) :: mean(:, :)
+    real(dp), intent(in) :: least(:, :)
+    real(dp), allocatable :: more(:, :)
+    real(dp) :: x, z
+    integer :: i, k
+    if (all(mean >= least)) return
+    allocate (more(0:size(mean, 1) + 1, 0:size(mean, 2) + 1), source=0.0_dp)
+    do k = 2, size(mean, 2) - 1
+      do i = 2, size(mean, 1) - 1
+        if (mean(i, k) >= least(i, k)) cycle
+        x = (mean(i - 1, k) - 2*mean(i, k) + mean(i + 1, k))**2
+        z = (mean(i, k - 1) - 2*mean(i, k) + mean(i, k + 1))**2
+        x = x/max(x + z, tiny(x))
+        more(i - 2:i + 2, k) = more(i - 2:i + 2, k) + x*given*(least(i, k) - mean(i, k))
+        more(i, k - 2:k + 2) = more(i, k - 2:k + 2) + (1 - x)*given*(least(i, k) - mean(i, k))
+      end do
+    end do
+    mean = max(mean + more(1:size(mean, 1), 1:size(mean, 2)), least)
+  end subroutine Raise
 
   !> The mean square of slopes along an axis, over the cells around each node that is not in the ring.
   pure function Slopes(rho, d, axis) result(mean)

@@ -1,20 +1,34 @@
 !> Places of nodes along an axis of samples, and what each sample counts there.
 !>
 !> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
-!> the mean over the cells it overlaps, weighted by the overlap or by the kernel of six points of Keys (1981, IEEE Transactions on
-!> Acoustics, Speech, and Signal Processing 29, 1153-1160), three spacings to each side; where it is finer, the line between the two
-!> nearest samples, or the mean of what such lines are under that kernel; where both agree, the sample itself.
+!> the mean over the cells it overlaps, weighted by the overlap or by a kernel of eight points, four spacings to each side; where it
+!> is finer, the line between the two nearest samples, or the mean of what such lines are under that kernel; where both agree, the
+!> sample itself.
 module regrid_axis_m
   use kinds_m, only: dp
   implicit none
   private
   public :: axis_t, RegridAxis, RegridShare
 
-  integer, parameter :: pieces = 3                !< of the kernel, each a spacing wide, to each side
-  real(dp), parameter :: kernel(0:3, 0:2) = reshape([1.0_dp, 0.0_dp, -7/3.0_dp, 4/3.0_dp, 0.0_dp, -2/3.0_dp, 1.25_dp, -7/12.0_dp, &
-                                                     0.0_dp, 1/12.0_dp, -1/6.0_dp, 1/12.0_dp], [4, 3])   !< powers of s - j
-  real(dp), parameter :: begin(0:3) = [0.0_dp, 5/9.0_dp, 71/144.0_dp, 0.5_dp]           !< its integral from 0 to j
-  real(dp), parameter :: twice(0:3) = [0.0_dp, 67/180.0_dp, 107/120.0_dp, 25/18.0_dp]   !< and the integral of that
+  !> The kernel is a sum of cubic B-splines, half a spacing apart. Their weights but the first two, which make its integral 1 and
+  !> its second moment 0, are fitted to what contacts reflect and let through (trials.md of the 2D solver).
+  integer, parameter, public :: kernel_reach = 4  !< spacings to each side
+  integer, parameter :: pieces = 2*kernel_reach, splines = pieces - 2
+  real(dp), parameter :: fitted(2:splines) = [-0.0295_dp, -0.1792_dp, 0.0438_dp, 0.0585_dp, -0.0271_dp]
+  real(dp), parameter :: spline_1 = -1/6.0_dp - sum(fitted*[4, 9, 16, 25, 36])
+  real(dp), parameter :: spline_0 = 1 - 2*(spline_1 + sum(fitted))
+  real(dp), parameter :: spline(-1:pieces + 1) = [spline_1, spline_0, spline_1, fitted, 0.0_dp, 0.0_dp, 0.0_dp]
+  integer :: i, j
+  real(dp), parameter :: kernel(0:3, 0:pieces - 1) = reshape( &        !< powers of y - j, y = 2 s half spacings from its middle
+    [((spline(j - 1) + 4*spline(j) + spline(j + 1))/6, (spline(j + 1) - spline(j - 1))/2, &
+      (spline(j - 1) - 2*spline(j) + spline(j + 1))/2, (spline(j + 2) - spline(j - 1) + 3*(spline(j) - spline(j + 1)))/6, &
+      j=0, pieces - 1)], [4, pieces])
+  real(dp), parameter :: before(0:pieces, 0:pieces - 1) = &            !< 1 where a piece is before j
+    reshape([((merge(1.0_dp, 0.0_dp, i < j), j=0, pieces), i=0, pieces - 1)], [pieces + 1, pieces])
+  real(dp), parameter :: piece(0:pieces - 1) = kernel(0, :) + kernel(1, :)/2 + kernel(2, :)/3 + kernel(3, :)/4
+  real(dp), parameter :: begin(0:pieces) = matmul(before, piece)          !< its integral from 0 to j
+  real(dp), parameter :: rise(0:pieces - 1) = kernel(0, :)/2 + kernel(1, :)/6 + kernel(2, :)/12 + kernel(3, :)/20
+  real(dp), parameter :: twice(0:pieces) = matmul(before, begin(:pieces - 1) + rise)   !< and the integral of that
 
   !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
   type :: axis_t
@@ -38,8 +52,8 @@ contains
     integer :: i, widest
     widest = 2
     if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
-    if (rule == 'cell' .and. widest > 2) widest = int(2*pieces*d_out/d_in) + 3
-    if (rule == 'lines') widest = int(2*pieces*d_out/d_in) + 4
+    if (rule == 'cell' .and. widest > 2) widest = int(2*kernel_reach*d_out/d_in) + 3
+    if (rule == 'lines') widest = int(2*kernel_reach*d_out/d_in) + 4
     allocate (axis%first(n), axis%count(n), axis%w(widest, n))
     axis%w = 0
     do i = 1, n
@@ -48,7 +62,7 @@ contains
       if (rule == 'nearest') then
         call One(nint(x))
       else if (rule == 'lines' .or. (widest > 2 .and. rule == 'cell')) then
-        call Keys(x, d_out/d_in)
+        call Wide(x, d_out/d_in)
       else if (widest > 2) then
         call Overlap(x, d_out/d_in)
       else
@@ -102,16 +116,16 @@ contains
 
     !> Each sample counts what the kernel has over its cell or, where lines join the samples, over its hat; the outermost ones
     !> count what lies beyond the model, too.
-    subroutine Keys(x, width)
+    subroutine Wide(x, width)
       real(dp), intent(in) :: x, width
       real(dp) :: below, above
       integer :: low, high, at
       if (rule == 'lines') then
-        low = floor(x - pieces*width)
-        high = ceiling(x + pieces*width)
+        low = floor(x - kernel_reach*width)
+        high = ceiling(x + kernel_reach*width)
       else
-        low = nint(x - pieces*width)
-        high = nint(x + pieces*width)
+        low = nint(x - kernel_reach*width)
+        high = nint(x + kernel_reach*width)
       end if
       low = min(max(low, 0), n_in - 1)
       high = min(max(high, 0), n_in - 1)
@@ -124,16 +138,16 @@ contains
         axis%w(at, i) = above - below
         below = above
       end do
-    end subroutine Keys
+    end subroutine Wide
 
     !> The share of the kernel around x that the samples up to j have, less one half.
     real(dp) function UpTo(j, x, width)
       integer, intent(in) :: j
       real(dp), intent(in) :: x, width
       if (rule == 'lines') then
-        UpTo = (KeysTwice((j + 1 - x)/width) - KeysTwice((j - x)/width))*width
+        UpTo = (KernelTwice((j + 1 - x)/width) - KernelTwice((j - x)/width))*width
       else
-        UpTo = KeysBelow((j + 0.5_dp - x)/width)
+        UpTo = KernelBelow((j + 0.5_dp - x)/width)
       end if
     end function UpTo
 
@@ -144,38 +158,39 @@ contains
     real(dp), intent(in) :: d_in, d_out, away
     logical, intent(in) :: lines
     if (lines) then
-      share = (KeysTwice((away + d_in)/d_out) - 2*KeysTwice(away/d_out) + KeysTwice((away - d_in)/d_out))*d_out/d_in
+      share = (KernelTwice((away + d_in)/d_out) - 2*KernelTwice(away/d_out) + KernelTwice((away - d_in)/d_out))*d_out/d_in
     else
-      share = KeysBelow((away + d_in/2)/d_out) - KeysBelow((away - d_in/2)/d_out)
+      share = KernelBelow((away + d_in/2)/d_out) - KernelBelow((away - d_in/2)/d_out)
     end if
   end function RegridShare
 
-  !> The integral of Keys' kernel from 0 to s.
-  pure real(dp) function KeysBelow(s) result(total)
+  !> The integral of the kernel from 0 to s spacings.
+  pure real(dp) function KernelBelow(s) result(total)
     real(dp), intent(in) :: s
-    real(dp) :: x
+    real(dp) :: y
     integer :: j
     total = 0.5_dp
-    if (abs(s) < pieces) then
-      j = int(abs(s))
-      x = abs(s) - j
-      total = begin(j) + x*(kernel(0, j) + x*(kernel(1, j)/2 + x*(kernel(2, j)/3 + x*kernel(3, j)/4)))
+    if (abs(s) < kernel_reach) then
+      j = int(2*abs(s))
+      y = 2*abs(s) - j
+      total = begin(j) + y*(kernel(0, j) + y*(kernel(1, j)/2 + y*(kernel(2, j)/3 + y*kernel(3, j)/4)))
     end if
     total = sign(total, s)
-  end function KeysBelow
+  end function KernelBelow
 
-  !> The integral of KeysBelow from 0 to s.
-  pure real(dp) function KeysTwice(s) result(total)
+  !> The integral of KernelBelow from 0 to s.
+  pure real(dp) function KernelTwice(s) result(total)
     real(dp), intent(in) :: s
-    real(dp) :: x
+    real(dp) :: y
     integer :: j
-    if (abs(s) < pieces) then
-      j = int(abs(s))
-      x = abs(s) - j
-      total = twice(j) + x*(begin(j) + x*(kernel(0, j)/2 + x*(kernel(1, j)/6 + x*(kernel(2, j)/12 + x*kernel(3, j)/20))))
+    if (abs(s) < kernel_reach) then
+      j = int(2*abs(s))
+      y = 2*abs(s) - j
+      total = twice(j) + y*(begin(j) + y*(kernel(0, j)/2 + y*(kernel(1, j)/6 + y*(kernel(2, j)/12 + y*kernel(3, j)/20))))
     else
-      total = twice(pieces) + 0.5_dp*(abs(s) - pieces)
+      total = twice(pieces) + abs(s) - kernel_reach
     end if
-  end function KeysTwice
+    total = total/2
+  end function KernelTwice
 
 end module regrid_axis_m

@@ -19,8 +19,9 @@ module memory_need_m
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
   ! Bytes of a trace: a cell that its receiver reads; a time step; a sample of the gather, as it is and sealed.
   integer, parameter :: cell = 8, step = 9, sample = 8
-  ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one.
-  integer, parameter :: dealing = 90, receiver = 40
+  ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one, with 11 numbers of the earth there and
+  ! both in a message.
+  integer, parameter :: dealing = 90, receiver = 200
 
   !> The memory that ranks of a survey need.
   type :: memory_t

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A contact anywhere between the nodes, by default: what it reflects and lets through against the integral over wavenumber. The model
-has samples of a quarter of the grid's spacing or less; of three media the contact is flat, upright and dipping.
+has samples of a quarter of the grid's spacing or less; of three media the contact is flat, upright and dipping. Samples make stairs of a
+contact that dips, which is what such a model means: 2.5 m high they shift what comes back by 0.12 ms, 1.25 m high by 0.06, 0.6 m by 0.03.
 
 CONTACTS=FILE tests/run t264 goes through all media, places, distances and points per wavelength and writes a table into FILE (half an
 hour)."""
@@ -56,11 +57,11 @@ def words(off, late):
     return ", ".join(f"{kind} {off[part].max():.2f} % {late[part].max():.3f} ms" for kind, part in KINDS.items())
 
 
-def check(what, off, late, points):
-    bounds = {"reflection": 5.0 if points == 5 else 2.0, "wide angle, head wave": 3.0, "transmission": 1.25 if points == 5 else 1.0}
-    good = all(off[part].max() <= bounds[kind] for kind, part in KINDS.items())
+def check(what, off, late, points, latest=0.1):
+    bounds = {"reflection": 2.5 if points == 5 else 1.0, "wide angle, head wave": 2.0, "transmission": 1.1}
+    good = all(off[part].max() <= bounds[kind] for kind, part in KINDS.items()) and late.max() <= latest
     claim(good, f"{what} at {points} points per shortest wavelength: {words(off, late)}, at most "
-          + ", ".join(f"{b} %" for b in bounds.values()))
+          + ", ".join(f"{b} %" for b in bounds.values()) + f", {latest} ms")
     if TABLE:
         with open(TABLE, "a", encoding="ascii") as table:
             table.write(f"{what}, {points} points: {words(off, late)}\n")
@@ -72,9 +73,11 @@ def all_cases():
     for away, (dip, name), medium in itertools.product(
             (400.0, 3.0, 2000.0), ((0.0, "flat"), (np.pi / 2, "upright"), (np.radians(10), "dips by 10 degrees")), MEDIA):
         for points in (5, 10):
-            rows = [contact(medium, place, points, away, dip, sample=sample) for sample, place in places]
+            level = dip in (0.0, np.pi / 2)
+            rows = [contact(medium, place, points, away, dip, sample=sample if level else 1.25) for sample, place in places]
             off, late = (np.max([row[i] for row in rows], axis=0) for i in (0, 1))
-            check(f"{medium}, {name}, source {away:g} m away, worst of {len(places)} places", off, late, points)
+            check(f"{medium}, {name}, source {away:g} m away, worst of {len(places)} places", off, late, points,
+                  0.17 if away == 3 else 0.1)
 
 
 if TABLE:
@@ -84,7 +87,8 @@ else:
     check("density alone, flat, 6.25 m beyond a node", *contact("density alone", 6.25, 10), 10)
     check("strong, flat, 8.75 m beyond a node", *contact("strong", 8.75, 5), 5)
     check("sea floor, upright, 6.25 m beyond a node", *contact("sea floor", 6.25, 5, dip=np.pi / 2), 5)
-    check("strong, dips by 10 degrees", *contact("strong", 3.75, 5, dip=np.radians(10)), 5)
+    check("strong, dips by 10 degrees", *contact("strong", 3.75, 5, dip=np.radians(10), sample=1.25), 5)
+    check("density alone, flat, source 3 m from it", *contact("density alone", 6.25, 5, 3.0), 5, latest=0.17)
     off, late = contact("density alone", 3.75, 10, dip=np.radians(-20))
     claim(off.max() <= 1 and late.max() <= 0.2, f"density alone, rises by 20 degrees, at 10 points: {words(off, late)}, at most 1 %, 0.2 ms")
     old = contact("sea floor", 1.25, 5, rule="average")[0][0]
