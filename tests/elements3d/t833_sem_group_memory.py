@@ -15,7 +15,7 @@ PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 SEED = given_seed()
 IDLE = 30                                         # MB of a rank that does nothing, as the program counts
 LOW, HIGH = 0.75, 1.3                             # of what is told, as in t414
-N = 20                                            # elements along an edge of the box
+N = 24                                            # elements along an edge of the box
 
 if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
     skip("a sanitized build takes what it likes")
@@ -27,7 +27,7 @@ r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.ex
                     "0", "--elements", str(N), str(N), str(N), "--shake", "0.1", "--seed", str(SEED)], capture_output=True, text=True)
 claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes {N**3} elements {r.stderr}")
 Path("box.materials").write_text("* 3000 1700 2200\n")
-Path("a.receivers").write_text(f"1 {random.uniform(200, 1800):.1f} 10 {random.uniform(200, 1800):.1f}\n")
+Path("a.receivers").write_text(f"1 {random.uniform(200, 2200):.1f} 10 {random.uniform(200, 2200):.1f}\n")
 Path("a.keymap").write_text(f"spread a list a.receivers\nshot 1 {random.uniform(900, 1500):.1f} 1000 a y=1200\n")
 DECK = ("keymap=a.keymap", "mesh=box.exo", "materials=box.materials", "source=volume", "components=vz", "fpeak=7.5", "tmax=0.01",
         "dt_out=0.01", "threads=1", "dispersion=warn")
