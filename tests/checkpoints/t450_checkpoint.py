@@ -9,13 +9,15 @@ import subprocess
 import time
 from pathlib import Path
 
-from check import PATIENCE, claim, done
+from check import ALL, PATIENCE, claim, done, given_seed
 from minisurvey import SLOW, command, differences, make, run
 from shims import shim
 
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
-KILLS = 20
-random.seed(4)
+KILLS = 20 if ALL else 10
+SEED = given_seed()
+print(f"SEED={SEED}")
+random.seed(SEED)
 make(shots=1, tmax=12 / SLOW, dx=5, dz=5, components="p,vx,vz", snapshot=2.6 / SLOW, snapshot_step=4)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")
 claim(r.returncode == 0 and not os.path.exists("whole.nc.states"), f"undisturbed, checkpoint=0: exit status {r.returncode}, no states")

@@ -17,7 +17,7 @@ module floor3d_m
   real(dp), parameter :: pi = acos(-1.0_dp), h = 10, c = 1500, rho1 = 1000
   real(dp), parameter :: up(2) = [11.0_dp, 7.0_dp]*h, deep = 7*h       !< source, hydrophones, geophones from the sea floor
   real(dp), parameter :: away(4) = [0.0_dp, 12.0_dp, 22.0_dp, 40.0_dp]*h, motion(2) = [9.0_dp, 20.0_dp]*h
-  integer, parameter :: n(3) = [78, 4, 66], water = 33
+  integer, parameter :: water = 33
 
 contains
 
@@ -35,7 +35,8 @@ contains
     real(sp), allocatable :: traces(:, :)
     type(scene3d_t) :: s
     type(error_t), allocatable :: error
-    integer :: i, j, np
+    integer :: n(3), i, j, np
+    n = [78, max(2, half_length), 66]                       ! along y all is alike
     call Scene3dNew(s, n, h, half_length, fastest, 0.5_dp*fastest, medium(3), 0.99_dp)
     call Scene3dMedium(s, [1, 1, 1], n, medium(1), medium(2), medium(3))
     s%cpml = medium(1)
@@ -97,10 +98,12 @@ contains
       if (z - top > 0.5_dp) cells(:, 0) = cells(:, -1)
       call FloorCells(cells, z - top, flat, fastest, 2.0_dp, face)
     end if
-    call Scene3dMedium(s, [i, 1, 1], [i, n(2), top], c, 0.0_dp, rho1)
-    call Scene3dMedium(s, [i, 1, top + 1], [i, n(2), n(3)], medium(1), medium(2), medium(3))
+    associate (n => s%grid%n)
+      call Scene3dMedium(s, [i, 1, 1], [i, n(2), top], c, 0.0_dp, rho1)
+      call Scene3dMedium(s, [i, 1, top + 1], [i, n(2), n(3)], medium(1), medium(2), medium(3))
+    end associate
     do k = -3, 1
-      call Scene3dMedium(s, [i, 1, top + k + 1], [i, n(2), top + k + 1], real(cells(1, k), dp), real(cells(2, k), dp), &
+      call Scene3dMedium(s, [i, 1, top + k + 1], [i, s%grid%n(2), top + k + 1], real(cells(1, k), dp), real(cells(2, k), dp), &
                          real(cells(3, k), dp))
     end do
   end subroutine Column

@@ -32,7 +32,7 @@ contains
     fpeak = cs/(points*h)/2.5_dp
     t0 = 1.2_dp/fpeak
     away = [100, 220]*h
-    n = [266, 4, 84]
+    n = [266, half_length, 84]
     water = 42
     call Scene3dNew(s, n, h, half_length, vp, vs, rho, 0.85_dp)
     call Scene3dMedium(s, [1, 1, 1], [n(1), n(2), water], c, 0.0_dp, rho1)

@@ -1,7 +1,7 @@
 !> A shot on several ranks gives the same bits as on one: random cases of everything that spans pieces (group3d.f90), with halos through
 !> shared memory and as messages.
 !>
-!> 24 of them, 200 where DRAWS=all.
+!> 15 of them, 200 where DRAWS=all.
 !>
 !>     t615_fd3d_group [SEED [CASES [VARIANTS]]]
 program t615_fd3d_group
@@ -13,6 +13,6 @@ program t615_fd3d_group
   cases%variants = [character(32) :: 'cpu', 'fortran']
   cases%halos = [halo_auto, halo_host, halo_mpi]
   cases%usual = 200
-  cases%usual = count(Drawn(24, cases%usual, 0))
+  cases%usual = count(Drawn(15, cases%usual, 0))
   call CasesRun(cases)
 end program t615_fd3d_group

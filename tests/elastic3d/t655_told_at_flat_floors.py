@@ -35,7 +35,7 @@ def job(verb, depths, half_length, dx=H, **source):
     Path("sea.keymap").write_text("spread net list sea.stations\n" + "".join(
         f"shot {i + 1} {X} {FLOOR + d * H:.3f} net y={Y}\n" for i, d in enumerate(depths)))
     deck = {"keymap": "sea.keymap", "layers": "sea.layers", "dx": dx, "aperture": 15, "depth": FLOOR + 75, "npml": 6 if dx == H else 9,
-            "half_length": half_length, "top": "pml", "fpeak": FMAX / 2.777, "fmax": FMAX, "tmax": 2.4 * 2.777 / FMAX, "dt_out": 0.005,
+            "half_length": half_length, "top": "pml", "fpeak": FMAX / 2.777, "fmax": FMAX, "tmax": 2.1 * 2.777 / FMAX, "dt_out": 0.005,
             "components": "vx,vy,vz,p", "dispersion": "warn", "threads": 2, "output": "sea.nc", "overwrite": "y", **source}
     r = run(*verb, *(f"{k}={v}" for k, v in deck.items()))
     claim(r.returncode == 0, f"{source}, half-length {half_length}, {dx:.3g} m: {r.stderr.strip()[-200:] if r.returncode else 'no error'}")

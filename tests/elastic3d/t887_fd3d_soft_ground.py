@@ -17,7 +17,7 @@ Path("ground.map").write_text("spread nodes list nodes.txt\nshot 1 203 53 nodes 
 
 def deck(layers, steps, **more):
     Path("ground.layers").write_text(layers)
-    write_deck(**{"keymap": "ground.map", "layers": "ground.layers", "dx": H, "aperture": 40, "depth": 100, "half_length": 2, "npml": 8, "top": "free",
+    write_deck(**{"keymap": "ground.map", "layers": "ground.layers", "dx": H, "aperture": 20, "depth": 100, "half_length": 2, "npml": 8, "top": "free",
                   "dispersion": "warn", "source": "moment", "mxx": 1e12, "myy": 5e11, "mzz": -1e12, "mxz": 7e11, "myz": 2e11, "fpeak": 1.34, "fmax": 3.75,
                   "tmax": round(steps * DT, 2), "dt_out": round(steps * DT / 300, 4), "components": "vx,vy,vz", "retries": 0, "overwrite": "y",
                   "output": "out.nc", "threads": 1, **more})

@@ -1,8 +1,8 @@
 !> The layer that damps before absorbing sides: plane SH waves come back from one of four wavelengths with -50 dB of their energy or
 !> less, at 0 and at 60 degrees; with attenuation, water over rock, a sea floor of hills and distorted elements it is stable for
-!> 50,000 steps; variants agree.
+!> 20,000 steps, 50,000 where DRAWS=all; variants agree.
 program t829_sem_sponge
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: Claim, Done, Drawn, Seed
   use elements_m, only: elements_t, face_absorbs, face_free, in_memory
   use elements_sponge_m, only: SpongeRates
   use error_m, only: error_t
@@ -156,19 +156,20 @@ contains
     class(sem3d_engine_t), allocatable :: engine
     type(error_t), allocatable :: error
     real(sp) :: before, between, after
-    integer :: place(3)
+    integer :: place(3), steps
+    steps = 10000*count(Drawn(2, 5, 0))
     call MakeBox(mesh)
     call Bend(mesh)
     call Prepare('cpu', .true., mesh, engine)
     call engine%maxabs(before, place, error)
     call engine%timestep(1, 10000, error)
     call engine%maxabs(between, place, error)
-    call engine%timestep(10001, 40000, error)
+    call engine%timestep(10001, steps - 10000, error)
     call engine%maxabs(after, place, error)
     call SemFine(error, 'stable')
     call engine%free()
     call Claim(after <= between .and. after <= 1e-2*before, 'water over rock, hills, Q and the layer: the largest velocity is '// &
-               Str(before, 3)//' m/s, after 10,000 steps '//Str(between, 3)//', after 50,000 '//Str(after, 3))
+               Str(before, 3)//' m/s, after 10,000 steps '//Str(between, 3)//', after '//Str(steps)//' '//Str(after, 3))
   end subroutine Stable
 
 end program t829_sem_sponge

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jobs
 import launch
-from check import claim, done, given_seed
+from check import claim, done, drawn, given_seed
 from minisurvey import differences
 from shims import shim
 
@@ -93,7 +93,7 @@ Path("nodes.keymap").write_text("spread nodes list nodes.receivers\nshot 1 300 1
 even = dict(brief, keymap="nodes.keymap", mesh="even.exo", source_z="seafloor", receiver_z="seafloor", tmax=0.1, snapshot=0.05, pgv_depth=100,
             snapshot_planes="top,z100,volume")
 r = run(*words(output="even.nc", **even))
-for n in (2, 5):
+for n in drawn(1, (2, 5), SEED):
     s = run(*words(output=f"even{n}.nc", group=n, **even), ranks=n + 1)
     off = same(f"even{n}.nc", "even.nc") if r.returncode == s.returncode == 0 else ["all"]
     claim(not off, f"places on nodes and sides, depths from the sea floor, a map in water, group={n}: the bits of one rank {off or ''} "

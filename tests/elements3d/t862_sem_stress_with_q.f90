@@ -1,14 +1,14 @@
 !> Stress and pressure recorded in rock that attenuates, Q of 20 and 40, agree with the exact solutions of a full space in absolute
 !> amplitude, those of a source of volume too, which the rock's bulk modulus answers as it relaxes, at five points per shortest
 !> wavelength in the largest of distorted elements, source and stations at random places. They do not depend on what else is
-!> recorded, nor on whether the rock is told by 21 constants; and with a large Q they are those of elastic rock. SEED and VARIANT
-!> may be given.
+!> recorded, nor on whether the rock is told by 21 constants; and with a large Q they are those of elastic rock. Two of force, moment and
+!> volume in a run. SEED and VARIANT may be given.
 !>
 !> The exact stress is K and mu of constant Q (Kjartansson 1979, JGR 84, 4737-4748) times differences of the exact displacement: it
 !> knows neither mechanisms, nor unrelaxed moduli, nor steps. Three mechanisms have that Q to 4 %; with the moduli of these at each
 !> frequency in its place what is left is what steps, elements and weights do.
 program t862_sem_stress_with_q
-  use check_m, only: Claim, ClaimFine, Done, Seed
+  use check_m, only: Claim, ClaimFine, Done, Drawn, GivenSeed, Seed
   use elements_dt_m, only: ElementsDt
   use elements_m, only: elements_t, face_absorbs, in_memory, tensor_numbers
   use elements_make_m, only: ElementsSlowest
@@ -32,12 +32,13 @@ program t862_sem_stress_with_q
   type(gather_t) :: gather, other
   real(dp) :: at(3), x(3, stations), dt, fmax, fpeak, t0, zero, f(3), force(3), m(3, 3)
   integer :: i, n, number                                    !< n: elements of the box along each axis
-  logical :: volume = .false.                                !< a source of volume
+  logical :: volume = .false., tried(3)                      !< a source of volume; force, moment, volume
   character(32) :: word, variant
 
   call get_environment_variable('SEED', word)
   number = 1
   if (word /= '') read (word, *) number
+  tried = Drawn(2, size(tried), GivenSeed())
   call get_environment_variable('VARIANT', variant)
   if (variant == '') variant = 'cpu'
   call Seed(number)
@@ -47,16 +48,22 @@ program t862_sem_stress_with_q
   n = 14
   call MakeMesh()
   call PlaceAll(2.7_dp)
-  call Shoot('force', everything, [80.0_dp, 40.0_dp], gather)
-  call Exact('force, Q of K 80, of mu 40', [80.0_dp, 40.0_dp])
+  if (tried(1)) then
+    call Shoot('force', everything, [80.0_dp, 40.0_dp], gather)
+    call Exact('force, Q of K 80, of mu 40', [80.0_dp, 40.0_dp])
+  end if
   force = f
   f = 0
-  call Shoot('moment', everything, [40.0_dp, 20.0_dp], gather)
-  call Exact('moment, Q of K 40, of mu 20', [40.0_dp, 20.0_dp])
-  volume = .true.
-  call Shoot('volume', everything, [40.0_dp, 20.0_dp], gather)
-  call Against(.true., 'volume, Q of K 40, of mu 20, constant Q', [40.0_dp, 20.0_dp], 0.015_dp)
-  volume = .false.
+  if (tried(2)) then
+    call Shoot('moment', everything, [40.0_dp, 20.0_dp], gather)
+    call Exact('moment, Q of K 40, of mu 20', [40.0_dp, 20.0_dp])
+  end if
+  if (tried(3)) then
+    volume = .true.
+    call Shoot('volume', everything, [40.0_dp, 20.0_dp], gather)
+    call Against(.true., 'volume, Q of K 40, of mu 20, constant Q', [40.0_dp, 20.0_dp], 0.015_dp)
+    volume = .false.
+  end if
   n = 8
   call MakeMesh()
   call PlaceAll(2.7_dp)

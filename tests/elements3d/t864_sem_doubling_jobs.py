@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import launch
-from check import PATIENCE, claim, done, given_seed
+from check import PATIENCE, claim, done, drawn, given_seed
 from minisurvey import differences
 
 ROOT = Path(os.environ["ROOT"])
@@ -43,14 +43,17 @@ def misfit(output, *words, rows=()):
 
 half = ("keymap=half.keymap", "layers=half.layers", "materials=half.materials", "sigma=0.222", "fmax=1.385", "tmax=4.3", "mesh_x0=-9000",
         "mesh_x1=13000", "mesh_y0=-9000", "mesh_y1=13000", "mesh_bottom=15000", "mesh_dx=1000", "mesh_dy=1000", "mesh_dz=2000")
-off, log = misfit("half.nc", *half, "mesh_doubling=2000", rows=("--layers", "half.rows"))
-ppw = float(re.search(r"([\d.]+) points per shortest wavelength", log).group(1))
-claim(off <= 1 and 4.99 < ppw < 5.01, f"a half-space, source below a doubling layer, station above, {ppw} points per wavelength: {off} % off, bound 1 %")
+tried = drawn(1, ("half", "layer"), SEED)
+if "half" in tried:
+    off, log = misfit("half.nc", *half, "mesh_doubling=2000", rows=("--layers", "half.rows"))
+    ppw = float(re.search(r"([\d.]+) points per shortest wavelength", log).group(1))
+    claim(off <= 1 and 4.99 < ppw < 5.01, f"a half-space, source below a doubling layer, station above, {ppw} points per wavelength: {off} % off, bound 1 %")
 layer = ("sigma=0.24", "fmax=1.3", "tmax=5.2", "mesh_x0=-7000", "mesh_x1=13000", "mesh_y0=-7000", "mesh_y1=15000", "mesh_bottom=11000",
          "mesh_dx=1000", "mesh_dy=1000", "mesh_dz=2000")
-off, log = misfit("layer.nc", *layer, "mesh_doubling=1000")
-claim(off <= 1 and "in halfspace at 1000 m" in log,
-      f"LOH.1, a doubling layer below its layer, the source in it, the first 5.2 s: {off} % off, bound 1 %")
+if "layer" in tried:
+    off, log = misfit("layer.nc", *layer, "mesh_doubling=1000")
+    claim(off <= 1 and "in halfspace at 1000 m" in log,
+          f"LOH.1, a doubling layer below its layer, the source in it, the first 5.2 s: {off} % off, bound 1 %")
 
 # --- groups ---------------------------------------------------------------------------------------------------------------
 

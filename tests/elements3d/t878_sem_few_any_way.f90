@@ -1,9 +1,9 @@
 !> Memory variables at 57 of the 125 points of an element: plane P and S waves across lattices of elements in any direction (t828: along
 !> an edge) are as with variables at all points. The lattices are cubes, flat or leaning elements, shaken at random; waves have one
 !> element a shortest wavelength where elements are cubes. WAVES: wavelengths that all of them run, 12 unless given, and 25 at least in
-!> one case; SEED: 1 unless given.
+!> one case. Four of the seven cases in a run; SEED: 1 unless given.
 program t878_sem_few_any_way
-  use check_m, only: Claim, Done, Seed
+  use check_m, only: Claim, Done, Drawn, GivenSeed, Seed
   use elements_m, only: elements_t, face_absorbs, face_inner, in_element, in_memory
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares
@@ -28,7 +28,8 @@ program t878_sem_few_any_way
 
   real(dp), parameter :: flat(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 0.6_dp], [3, 3]), &
                          leaning(3, 3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.4_dp, 0.0_dp, 0.8_dp], [3, 3])
-  integer :: waves, longer, number
+  integer :: waves, longer, number, seen = 0
+  logical :: tried(7)
   character(8) :: word
 
   call get_environment_variable('WAVES', word)
@@ -37,6 +38,7 @@ program t878_sem_few_any_way
   call get_environment_variable('SEED', word)
   number = 1
   if (word /= '') read (word, *) number
+  tried = Drawn(4, size(tried), GivenSeed())
   call Seed(number)
   longer = max(25, waves)                            ! what S waves differ by grows with the way: by 1 % after 50
   call Alike('along a space diagonal', lattice_t(b=1, c=1), 20.0_dp, longer, 0.01_dp, longer*0.0002_dp)
@@ -61,6 +63,8 @@ contains
     real(sp), allocatable :: few(:, :), full(:, :)
     real(dp) :: apart(3), most(2)
     integer :: t
+    seen = seen + 1
+    if (.not. tried(seen)) return
     call MakeMesh(lattice, begin + (wavelengths + 2)*wave, mesh)
     mesh%loss = spread(spread(real(1/q, sp), 1, 2), 2, mesh%n)
     call Run(mesh, lattice, wavelengths, in_memory, few)

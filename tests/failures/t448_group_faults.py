@@ -67,7 +67,7 @@ def again(output, *words, ranks=3):
 
 # --- one shot, killed in set-up, in its time loop and while a state is written, each of its ranks ---------------------------
 
-mini3d.make(shots=1, tmax=5, snapshot=0.4, snapshot_planes="top,y0", snapshot_fields="vz,p", pgv="y")
+mini3d.make(shots=1, tmax=4, snapshot=0.4, snapshot_planes="top,y0", snapshot_fields="vz,p", pgv="y")
 r = again("whole.nc", "checkpoint=0", ranks=1)
 films = len(list(Path(".").glob("whole.nc.snap*")))
 claim(r.returncode == 0 and films == 1, f"one rank that nothing disturbs: exit status {r.returncode}, {films} file of films and maps")

@@ -20,8 +20,8 @@ rng = np.random.default_rng(SEED)
 BIN = Path(os.environ["B"]) / "bin"
 MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 SIDE, N, H = 1536.0, 60, 24.0                                 # the box [m], nodes of the Fourier method along it, spacing of volumes [m]
-FPEAK, FMAX, DT, LAST = 5.0, 13.88, 0.002, 0.49               # Hz, s; LAST: before anything comes round the periodic box
-T0 = 0.25                                                     # s, of the middle of the wavelet
+FPEAK, FMAX, DT, LAST = 4.5, 12.5, 0.0025, 0.47              # Hz, s; LAST: before anything comes round the periodic box
+T0 = 0.22                                                     # s, of the middle of the wavelet
 NAMES = ("vp", "vs", "rho", "qp", "qs")
 MOMENT = dict(mxx=1e13, myy=-0.5e13, mzz=0.2e13, mxy=0.4e13, mxz=-0.3e13, myz=0.7e13)
 FORCE = dict(fx=1e9, fy=-0.5e9, fz=0.7e9)
@@ -164,7 +164,7 @@ def job(program, source, exact, **changes):
 
 for name, values in zip(NAMES, rock(nodes(round(SIDE / H) + 1, H))):
     np.ascontiguousarray(values.T, dtype="<f4").tofile(f"{name}.raw")
-subprocess.run([MESH, "box", "-o", "box.exo", *sum(([f"--{a}", "0", str(SIDE)] for a in "xy"), []), "--z", str(-SIDE), "0", "--elements", "21", "21", "21",
+subprocess.run([MESH, "box", "-o", "box.exo", *sum(([f"--{a}", "0", str(SIDE)] for a in "xy"), []), "--z", str(-SIDE), "0", "--elements", "19", "19", "19",
                 "--shake", "0.1", "--seed", str(SEED), "--overwrite"], check=True, capture_output=True)
 for kind in drawn(1, KINDS, SEED):
     tensor, forces = KINDS[kind]
@@ -174,6 +174,6 @@ for kind in drawn(1, KINDS, SEED):
     Path("line.keymap").write_text(f"spread net list stations\nshot 1 {source[0]} {source[2]} net y={source[1]}\n")
     Path("stations").write_text("".join(f"{i + 1} {p[0]!r} {p[2]!r} {p[1]!r}\n" for i, p in enumerate(stations.tolist())))
     exact = fourier(source, stations, forces)
-    job("SplFd3dmod", kind, exact, **tensor, dx=20, dy=20, dz=20, half_length=4, npml=10, aperture=240, top="pml")
+    job("SplFd3dmod", kind, exact, **tensor, dx=22, dy=22, dz=22, half_length=4, npml=10, aperture=240, top="pml")
     job("SplSemmod", kind, exact, **tensor, mesh="box.exo")
 done()

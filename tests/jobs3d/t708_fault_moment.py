@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-from check import claim, done, given_seed
+from check import claim, done, drawn, given_seed
 from mini3d import make, run, traces, write_deck
 
 SEED = given_seed()
@@ -312,8 +312,8 @@ def lines(dt, rate, t0=3.0):
 smooth = np.exp(-((np.arange(81) - 40) / 10) ** 2 / 2)
 u = {}
 for name, correct, text in (("smooth", "y", lines(0.01, smooth)), ("one", "y", lines(0.02, [1], 3 + rng.uniform(0, 0.01))),
-                            ("one_n", "n", lines(0.02, [1], 3 + rng.uniform(0, 0.01))), ("second", "y", lines(0.4, [0, 1])),
-                            ("box", "y", lines(0.0005, np.ones(600))), ("random", "n", lines(0.11, history(5) + 1))):
+                            *drawn(2, (("one_n", "n", lines(0.02, [1], 3 + rng.uniform(0, 0.01))), ("second", "y", lines(0.4, [0, 1])),
+                                       ("box", "y", lines(0.0005, np.ones(600))), ("random", "n", lines(0.11, history(5) + 1))), SEED)):
     v, _ = space(name, text, time_correction=correct)
     u[name] = v.sum(-1) * DT_OUT
     off = np.linalg.norm(u[name] - WANT) / np.linalg.norm(WANT)

@@ -60,7 +60,7 @@ claim("GPU" in r.stdout + r.stderr, f"plan on GPUs, or why not: {(r.stdout + r.s
 r = shell(f"make -C {ROOT} -n show-demo3d RANKS=4 B={os.environ['B']}")
 claim("tools/demo3d" in r.stdout and "make demo3d RANKS=4" in commands, f"make demo3d draws the demo: {r.stdout.strip()[-60:]}")
 for ranks in ("1", "4"):
-    r = shell(f"{ROOT}/tools/demo3d {os.environ['B']} 364 dispersion=warn tmax=4", RANKS=ranks, FOLDER=f"demo{ranks}")
+    r = shell(f"{ROOT}/tools/demo3d {os.environ['B']} 364 dispersion=warn tmax=3", RANKS=ranks, FOLDER=f"demo{ranks}")
     claim(r.returncode == 0, f"the demo on {ranks} rank(s): exit status {r.returncode} {r.stderr[-300:] * bool(r.returncode)}")
     claim(("2 ranks" in r.stderr or "4 ranks: shots cut" in r.stderr) == (ranks == "4"), f"on {ranks} rank(s) indeed")
 figures = sorted(p.name for p in Path("demo1").glob("*.png"))

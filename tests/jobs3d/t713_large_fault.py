@@ -33,7 +33,7 @@ with Dataset("quake.nc", "w", format="NETCDF3_64BIT_DATA") as f:
     v.units = "s-1"
     v[:] = random.uniform(0.1, 1, (POINTS, NT)) / (0.055 * NT)
 DECK = ("keymap=quake.keymap", "layers=earth.layers", f"dx={DX}", "aperture=1000", f"depth={1500 + DX * (POINTS // 1000)}", "source=fault", "fault=quake.nc",
-        "fmax=4.5", "npml=8", "tmax=0.1", "dt_out=0.02", "threads=1", "variant=cpu")
+        "fmax=9", "dispersion=warn", "npml=8", "tmax=0.1", "dt_out=0.02", "threads=1", "variant=cpu")
 
 
 def taken(ranks, *words):

@@ -358,9 +358,9 @@ def told_of(text, lists='list r\n1 10 5\n2 20 5\n'):
 
 
 def processor_time(*arguments):
-    """The least of three runs of the tool [s], and what the last one printed."""
+    """The least of two runs of the tool [s], and what the last one printed."""
     spent = []
-    for _ in range(3):
+    for _ in range(2):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ran = subprocess.run([os.environ.get('PYTHON', sys.executable), tool.path, *map(str, arguments)], capture_output=True, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -181,7 +181,7 @@ claim(watch.returncode == 0 and 'class="state stopped"' in text and 'by deadline
 claim(whole and pages > 1 and not [n for n in os.listdir('.') if n.endswith('.tmp')], f'{pages} looks at the page found it whole each time')
 
 # --- many shots ------------------------------------------------------------------------------------------------------
-many = 10000 if ALL else 4000
+many = 10000 if ALL else 2500
 make_gathers('many.nc', line_of_shots(2, 24, 125), nt=125)
 one = Gathers('many.nc')
 dims = dict(one._header.dimensions, shot=many)
