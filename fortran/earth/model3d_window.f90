@@ -224,7 +224,7 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(window_t), intent(out) :: around
-    integer, parameter :: beside = 5                        ! cells to all sides, as many as stress_contacts.f90 looks at
+    integer, parameter :: beside = 2                        ! cells to all sides
     real(dp), parameter :: each = 200, most = 1.0e6_dp      ! cells a receiver, and in all: more take longer than one by one
     type(error_t), allocatable :: error
     type(box_t) :: box, wider

@@ -104,7 +104,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: line(:, :)
     real(dp) :: place(3)
-    integer :: c(3), low, a, uneven_axes
+    integer :: c(3), low, a
     logical :: flat, heeded
     flat = earth%layers%n > 0
     if (flat .and. .not. abs(x(3) - known%z) > 0) return
@@ -112,22 +112,39 @@ contains
     c = WindowCell(window, x)
     if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) return
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz] - c + 1
+    do a = merge(3, 1, flat), 3
+      call Model3dRow(earth, job, window, c, a, reach, reach, line, low, error)
+      if (allocated(error)) return
+      known%off = max(known%off, Jump(line(:, :3), c(a) - low + 1, place(a)))
+      known%side = max(known%side, Side(line(:, :3), c(a) - low + 1, place(a)))
+    end do
+    if (known%off > off_most) call Heeds(earth, job, scheme, window, c, heeded, error)
+    if (known%off > off_most .and. heeded) known%off = 0
+    known%z = x(3)
+  end subroutine StressOff
+
+  !> True of a contact in reach of cell c that is even along two axes, with nothing else in reach.
+  subroutine Heeds(earth, job, scheme, window, c, heeded, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(scheme3d_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3)
+    logical, intent(out) :: heeded
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: line(:, :)
+    integer :: low, a, uneven_axes
     heeded = Model3dTells(earth)
     if (scheme%free_top) heeded = heeded .and. c(3) > rock_reach + scheme%half_length
     uneven_axes = 0
-    do a = merge(3, 1, flat), 3
+    do a = merge(3, 1, earth%layers%n > 0), 3
+      if (.not. heeded) return
       call Model3dRow(earth, job, window, c, a, rock_reach, rock_reach, line, low, error)
       if (allocated(error)) return
-      heeded = heeded .and. all(line(:, 2) > 0)
       if (.not. Even(line(:, :3))) uneven_axes = uneven_axes + 1
-      associate (at => c(a) - low + 1, near => line(max(1, c(a) - low + 1 - reach):min(c(a) - low + 1 + reach, size(line, 1)), :3))
-        known%off = max(known%off, Jump(near, min(at, reach + 1), place(a)))
-        known%side = max(known%side, Side(near, min(at, reach + 1), place(a)))
-      end associate
+      heeded = all(line(:, 2) > 0) .and. uneven_axes < 2
     end do
-    if (heeded .and. uneven_axes == 1) known%off = 0
-    known%z = x(3)
-  end subroutine StressOff
+  end subroutine Heeds
 
   !> True where moduli along a line differ by next to nothing.
   pure logical function Even(medium)
