@@ -137,9 +137,7 @@ contains
   ! --- source ---------------------------------------------------------------------------------------------------------
 
   module procedure make_source
-    real(dp), parameter :: unit(3, 3) = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])
     type(fd3d_list_t) :: list
-    type(rock_t) :: rock
     real(dp) :: at(3), largest(2), sums(1), strongest, total
     integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
@@ -151,16 +149,6 @@ contains
       if (s%kind /= source_fault) call CheckPlace(self, window, at, 'source', error)
       if (allocated(error)) return
       select case (s%kind)
-      case (source_volume)
-        call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
-        if (rock%beside) then
-          call Fd3dRockMoment(list, self%around, at, rock, (rock%lambda + rock%mu*2/3)*unit, 1)
-        else
-        call Fd3dMoment(list, self%around, at, [1, 1, 1, 0, 0, 0]*1.0_dp, 1, error)
-        do i = 1, list%n                        ! of the cell itself: then source and pressure receiver may change places
-          list%w(i) = list%w(i)*Fd3dBulk(self%moduli, window, [list%i(i), list%j(i), list%k(i)])
-        end do
-        end if
       case (source_force)
         call AddForce(self, window, list, at, error)
       case (source_fault)
@@ -168,12 +156,7 @@ contains
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
         end do
       case default
-        call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
-        if (rock%beside) then
-          call Fd3dRockMoment(list, self%around, at, rock, reshape(s%moment([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3]), 1)
-        else
-        call Fd3dMoment(list, self%around, at, s%moment, 1, error)
-        end if
+        call AddMoment(self, window, list, at, error)
       end select
       if (allocated(error)) return
       if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
@@ -200,6 +183,33 @@ contains
                               list%h(:list%n), list%w(:list%n), error)
     end associate
   end procedure make_source
+
+  !> A moment, or a volume, whose moment is that times the bulk modulus of the place or, beside no contact, of each cell: then
+  !> source and receiver of pressure may change places.
+  subroutine AddMoment(self, window, list, at, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(fd3d_list_t), intent(inout) :: list
+    real(dp), intent(in) :: at(3)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: even(6) = [1, 1, 1, 0, 0, 0]
+    type(rock_t) :: rock
+    real(dp) :: m(6)
+    integer :: i
+    call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
+    m = self%own%source%moment
+    if (self%own%source%kind == source_volume) m = even
+    if (rock%beside) then
+      if (self%own%source%kind == source_volume) m = m*(rock%lambda + rock%mu*2/3)
+      call Fd3dRockMoment(list, self%around, at, rock, reshape(m([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3]), 1)
+    else
+      call Fd3dMoment(list, self%around, at, m, 1, error)
+      if (self%own%source%kind /= source_volume) return
+      do i = 1, list%n
+        list%w(i) = list%w(i)*Fd3dBulk(self%moduli, window, [list%i(i), list%j(i), list%k(i)])
+      end do
+    end if
+  end subroutine AddMoment
 
   !> A force, which moves each cell by its density.
   subroutine AddForce(self, window, list, at, error)
