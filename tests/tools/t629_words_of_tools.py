@@ -97,7 +97,8 @@ from spltools import cli
 def main(_):
     with cli.new_file('whole.txt'):
         print('begun', flush=True)
-        time.sleep(600)
+        while True:                   # a signal right before one long sleep would be heard after it
+            time.sleep(0.1)
 """)
 for number, wanted in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
     job = subprocess.Popen([PYTHON, '-c', "from spltools.cli import run; run('endless')"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
