@@ -17,7 +17,7 @@ WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of stress, pressure, strain
                    r"rock, the first of them channel (\d+) of shot record 1 at x = [0-9.]+, y = -?[0-9.]+, z = [0-9.]+ m \(it dips or ends, "
                    r"a fluid or the surface is within 7 cells, or the model stays on disk\): .* may be off by some ([0-9.]+) % and more; .*)")
 H, VS, TOP = 100.0, 2000.0, 1000.0
-CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 4), *rng.uniform(0.1, 2.6, 4), 4.5])
+CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 3), rng.uniform(-0.6, -0.1), rng.uniform(0.1, 0.6), *rng.uniform(0.1, 2.6, 3), 4.5])
 KINDS = ("vx", "vy", "vz", "sxx", "syz", "exz", "wx", "p")
 BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": 2, "aperture": 250, "depth": 2300, "npml": 6, "top": "pml",
         "source": "moment", "wavelet": "gauss", "sigma": 0.2, "delay": 1, "tmax": 1.6, "dt_out": 0.01, "dispersion": "warn",
