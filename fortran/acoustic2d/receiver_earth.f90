@@ -293,7 +293,7 @@ contains
 
   contains
 
-    !> What the first two numbers have grown by so far into the sample's cell.
+    !> The growth of the first two numbers so far into the sample's cell.
     pure function Grows(x)
       real(dp), intent(in) :: x
       real(dp) :: Grows(2)

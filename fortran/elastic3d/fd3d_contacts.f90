@@ -10,8 +10,7 @@
 !> point first, and by those of the place then. All of it is linear in the fields, and where the medium is even it is the weights
 !> alone. Beside fluids and air, and below a free surface, other weights are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
-  use error_m, only: error_t
-  use fd3d_engine_m, only: fd3d_grid_t, side_free, side_periodic
+  use fd3d_engine_m, only: fd3d_grid_t, side_periodic
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dLame, Fd3dModuli
   use fd3d_point_lists_m, only: fd3d_list_t, fd3d_tensor, Fd3dSum, StandsOnHalf
   use kinds_m, only: dp, sp

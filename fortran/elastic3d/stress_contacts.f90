@@ -6,7 +6,7 @@
 !> at d cells from it traces are off by
 !>     1/2 (larger modulus/smaller - 1) exp(-1.2 d)
 !> or so, three times that where parts nearly cancel; velocity by at most 3 % (accuracy.md, t881). Where a contact dips, and is
-!> flat, it is a third of that or less. Beside fluids and air other
+!> flat, it is 0.1 to 0.7 of that. Beside fluids and air other
 !> weights do not reach across (fd3d_ground.f90), but differences of the scheme do, unless half_length is 1: in rock below a sea
 !> floor what is made of motion along and across it is off by 10 to 40 %, strain and rotation in the water too (t631).
 !>

@@ -4,8 +4,8 @@
 !>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, snapshots?; positions, where its     -
-!>                        window of the model lies, and what its grid
-!>                        lacks of the earth at receivers
+!>                        window of the model lies, and what the model
+!>                        tells of the earth at receivers and source
 !>     STOP      master   -                                                  BYE
 !>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
 !>                        (1) that is given up as the job ends

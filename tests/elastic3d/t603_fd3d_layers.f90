@@ -20,7 +20,7 @@ program t603_fd3d_layers
   call Space(10, 'pml')
   call Space(20, 'sponge')
   call Space(10, 'one-way')
-  call LongRun('rock and water, vp/vs 1.5 to 6', .true., 2, 7)
+  call LongRun('rock and water, vp/vs 1.5 to 6', .true., 2, 13)
   call LongRun('rough rock, half-length 4', .false., 4, 4)
   call Done()
 
