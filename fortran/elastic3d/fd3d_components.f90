@@ -11,7 +11,7 @@ module fd3d_components_m
   use error_m, only: error_t, Fail
   use fd3d_contacts_m, only: rock_t, Fd3dRockRead
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMerge, Fd3dPressure, Fd3dRecord
   use kinds_m, only: dp, sp
   use sinc_m, only: sinc_nodes
   implicit none
@@ -33,7 +33,8 @@ contains
     integer, intent(in) :: half_length
     cells = sinc_nodes**3
     if (name == 'p') cells = 3*cells
-    if (scan(name(1:1), 'ew') > 0) cells = 4*half_length*cells
+    if (scan(name(1:1), 'ew') > 0) cells = 2*sinc_nodes**2*(sinc_nodes + 2*half_length - 1)
+    if (any(name == ['exx', 'eyy', 'ezz'])) cells = cells/2
   end function Fd3dCells
 
   !> One more receiver in the list: component `name` at x, measured as in fd3d_point_lists.f90.
@@ -63,11 +64,13 @@ contains
       b = AxisOf(name(3:3))
       call AddDerivative(list, grid, a, b, x, 0.5_dp, .false., error)
       call AddDerivative(list, grid, b, a, x, 0.5_dp, .true., error)
+      if (.not. allocated(error)) call Fd3dMerge(list)
     case ('w')
       a = modulo(AxisOf(name(2:2)), 3) + 1
       b = modulo(a, 3) + 1
       call AddDerivative(list, grid, a, b, x, 0.5_dp, .false., error)
       call AddDerivative(list, grid, b, a, x, -0.5_dp, .true., error)
+      if (.not. allocated(error)) call Fd3dMerge(list)
     case default
       call Fail(error, 'component '//name//' is unknown')
     end select

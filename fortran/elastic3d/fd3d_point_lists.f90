@@ -15,15 +15,16 @@ module fd3d_point_lists_m
   use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
   use fd3d_surface_m, only: fd3d_surface_t, Fd3dSurface, surface_rows
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
+  use sort_m, only: SortOrder
   use surface_weights_m, only: SurfaceOfRock, SurfaceOfWater
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dSum, Fd3dOwned, StandsOnHalf
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dSum, Fd3dMerge, Fd3dOwned, StandsOnHalf
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter, public :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
@@ -161,6 +162,37 @@ contains
     end if
     if (h == 0) call CloseReceiver(list)
   end subroutine Fd3dSum
+
+  !> Entries of the newest receiver that read the same cell become one, in the order of cells: differences read most cells several
+  !> times.
+  subroutine Fd3dMerge(list)
+    type(fd3d_list_t), intent(inout) :: list
+    integer(i8), allocatable :: cell(:)
+    integer, allocatable :: order(:), at(:, :)
+    real(dp), allocatable :: w(:)
+    integer :: n(3), first, last, m
+    first = list%start(list%receivers)
+    at = reshape([list%i(first:list%n), list%j(first:list%n), list%k(first:list%n), list%field(first:list%n)], &
+                 [list%n - first + 1, 4])
+    w = real(list%w(first:list%n), dp)
+    n = maxval(at(:, :3), dim=1)
+    cell = at(:, 1) + (n(1) + 1_i8)*(at(:, 2) + (n(2) + 1_i8)*(at(:, 3) + (n(3) + 1_i8)*at(:, 4)))
+    call SortOrder(cell, order)
+    list%n = first - 1
+    last = 0
+    do m = 1, size(order)
+      if (m > 1) then
+        if (cell(order(m)) == cell(last)) then
+          w(last) = w(last) + w(order(m))
+          list%w(list%n) = real(w(last), sp)
+          cycle
+        end if
+      end if
+      last = order(m)
+      call AddEntry(list, at(last, 4), at(last, :3), w(last), 0)
+    end do
+    list%start(list%receivers + 1) = list%n + 1
+  end subroutine Fd3dMerge
 
   !> The receiver under way ends. Where there is no room for it there will be for twice as many: 10**5 of them are not copied for
   !> each one more.
@@ -373,11 +405,11 @@ contains
     end subroutine CloseBefore
   end subroutine Fd3dOwned
 
-  !> Makes room for twice as many entries.
+  !> Makes room for half as many entries more.
   subroutine Grow(list)
     type(fd3d_list_t), intent(inout) :: list
     integer :: room
-    room = max(1024, list%n + min(list%n, huge(1) - list%n))
+    room = max(1024, list%n + min(list%n/2, huge(1) - list%n))
     call Lengthen(list%field, room)
     call Lengthen(list%i, room)
     call Lengthen(list%j, room)

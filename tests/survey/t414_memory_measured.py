@@ -66,7 +66,7 @@ if "debug" not in str(PROGRAM):
     compare("3D, 0.8 Mcells", *words, "tmax=0.02", program=small.PROGRAM)
     compare("3D, films", *words, "tmax=0.04", "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
     small.write_keymap(shots=1, channels=500)
-    text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.1")
+    text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.1").replace("depth=52.3", "depth=152.3")
     Path("line.keymap").write_text(text)
     compare("3D, 500 receivers of velocity, pressure and strain", "dx=20", "fpeak=8", "dispersion=warn",
             "tmax=0.02", "components=vx,p,exy", program=small.PROGRAM)
