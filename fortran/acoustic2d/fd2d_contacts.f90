@@ -100,7 +100,7 @@ contains
       real(dp), intent(in) :: w
       real(dp) :: part
       integer :: b, side, to(2), between(2)
-      if (softer > softer_most) return
+      if (softer > softer_most .or. n(across, across) <= 0) return
       do b = 1, 2
         do side = -1, 1, 2
           to = cell
@@ -161,6 +161,7 @@ contains
       real(dp), intent(in) :: w
       logical, intent(in), optional :: times_density
       integer :: to(2), l, side
+      if (abs(w) <= 0) return
       do l = 1, contact_slopes
         do side = -1, 1, 2
           to = cell

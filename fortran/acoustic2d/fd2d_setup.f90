@@ -7,6 +7,9 @@ submodule(fd2d_m) fd2d_setup
   use pml_m, only: PmlProfile
   implicit none
 
+  integer, parameter :: at_once = 1024            !< receivers near contacts whose sums, of 4 kB, are there together
+  integer, parameter :: few = 16                  !< of them for which another thread is worth while
+
 contains
 
   module procedure CheckWindow
@@ -215,9 +218,7 @@ contains
     call OffGridStart(points)
     call OffGridStart(beside)
     do c = 1, size(self%fields)
-      do r = 1, n
-        call ReceiverPoint(self, r, c, source, points, beside)
-      end do
+      call AddReceivers(self, c, source, points, beside)
     end do
     self%beside = beside%n
     self%whose = self%whose(:beside%n)
@@ -229,36 +230,62 @@ contains
     if (.not. allocated(error)) call MakeNearfield(self)
   end procedure make_receivers
 
-  !> Adds receiver r of component c as a point; near contacts what it has of the other velocity is a point of those beside.
-  subroutine ReceiverPoint(self, r, c, source, points, beside)
+  !> Adds the receivers of component c as points; all threads make the sums of those near contacts, thousands on a sea floor.
+  subroutine AddReceivers(self, c, source, points, beside)
     class(fd2d_t), intent(inout) :: self
-    integer, intent(in) :: r, c
+    integer, intent(in) :: c
     type(points_t), intent(in) :: source
     type(points_t), intent(inout) :: points, beside
-    type(contact_point_t) :: sums
-    real(dp) :: sign
-    logical :: contact
-    associate (x => self%shot%rx(r), z => self%shot%rz(r), field => self%fields(c))
-      sign = merge(-1.0_dp, 1.0_dp, field == field_sigma)
-      contact = allocated(self%shot%lacks)
-      if (contact) call ContactPoint(self, field, x, z, self%shot%lacks(:, r), source, sums, contact)
-      if (contact) then
-        self%near(r, c) = sums%q
-        if (field == field_sigma) self%moved(:, r) = sums%moved
-        self%bent(:, field, r) = sums%bent
-        call OffGridBox(points, sums%low, sign*sums%w(:, :, field))
-        if (field == field_sigma) return
-        associate (other => sums%w(:, :, field_vx + field_vz - field))
-          if (all(abs(other) <= 0)) return
-          call OffGridBox(beside, sums%low, other)
+    type(contact_point_t) :: sums(at_once)
+    logical :: contact(at_once)
+    integer :: first, last, m, n
+    n = size(self%shot%rx)
+    contact = .false.
+    do first = 1, n, at_once
+      last = min(at_once, n - first + 1)
+      if (allocated(self%shot%lacks)) then
+        associate (shot => self%shot, field => self%fields(c))
+          !$omp parallel do schedule(dynamic, few) num_threads(min(self%scheme%threads, 1 + last/few))
+          do m = 1, last
+            call ContactPoint(self, field, shot%rx(first + m - 1), shot%rz(first + m - 1), shot%lacks(:, first + m - 1), source, &
+                              sums(m), contact(m))
+          end do
+          !$omp end parallel do
         end associate
-        self%whose(beside%n) = points%n
-      else
-        call OffGridAdd(points, self%ax, self%az, x, z, merge(0.5_dp, 0.0_dp, field == field_vx), &
-                        merge(0.5_dp, 0.0_dp, field == field_vz), sign)
       end if
+      do m = 1, last
+        call AddReceiver(self, first + m - 1, c, sums(m), contact(m), points, beside)
+      end do
+    end do
+  end subroutine AddReceivers
+
+  !> Adds receiver r of component c as a point; near contacts what it has of the other velocity is a point of those beside.
+  subroutine AddReceiver(self, r, c, sums, contact, points, beside)
+    class(fd2d_t), intent(inout) :: self
+    integer, intent(in) :: r, c
+    type(contact_point_t), intent(in) :: sums
+    logical, intent(in) :: contact
+    type(points_t), intent(inout) :: points, beside
+    real(dp) :: sign
+    associate (field => self%fields(c))
+      sign = merge(-1.0_dp, 1.0_dp, field == field_sigma)
+      if (.not. contact) then
+        call OffGridAdd(points, self%ax, self%az, self%shot%rx(r), self%shot%rz(r), merge(0.5_dp, 0.0_dp, field == field_vx), &
+                        merge(0.5_dp, 0.0_dp, field == field_vz), sign)
+        return
+      end if
+      self%near(r, c) = sums%q
+      if (field == field_sigma) self%moved(:, r) = sums%moved
+      self%bent(:, field, r) = sums%bent
+      call OffGridBox(points, sums%low, sign*sums%w(:, :, field))
+      if (field == field_sigma) return
+      associate (other => sums%w(:, :, field_vx + field_vz - field))
+        if (all(abs(other) <= 0)) return
+        call OffGridBox(beside, sums%low, other)
+      end associate
+      self%whose(beside%n) = points%n
     end associate
-  end subroutine ReceiverPoint
+  end subroutine AddReceiver
 
   !> 'p,vx,vz' -> fields.
   pure subroutine ReadComponents(text, fields, error)
