@@ -1,15 +1,10 @@
 /* Rows of samples and of cells on rank 0, all of a row side by side; interfaces/mixed_rows_c.f90 tells what each does.
- * Loops are compiled for three generations of x86-64, without products and sums in one, so that all round alike. */
+ * Loops are compiled for each processor without products and sums in one, so that all round alike. */
 #include <math.h>
 #include <stdint.h>
 
+#include "each_processor.h"
 #include "iface.h"
-
-#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
-#define EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define EACH_PROCESSOR
-#endif
 
 enum { RHO, P, S, LOG_P, LOG_S, SQUARE_P, SQUARE_S, QP, QS, SUMS };
 enum { AIR = 1, FLUID = 2, ROCK = 4, PARTS = 5 };

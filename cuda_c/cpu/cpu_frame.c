@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "each_processor.h"
 #include "err.h"
 
 enum { HUGE_PAGE = 2 << 20 };
@@ -143,11 +144,30 @@ void cpu_largest(const cpu_frame *o, const void *grid, cpu_row *row, long rows, 
 
 /* --- receivers ----------------------------------------------------------------------------------------------- */
 
+/* LANES sums side by side, as each addition waits for the one before; in any order they come to the same bits. */
+EACH_PROCESSOR static receiver_sum sum_receiver(int cells, const float *w, const int *cell, const float *value) {
+    enum { LANES = 8 };
+    double sum[LANES] = {0}, rest[LANES] = {0};
+    int c = 0;
+    for (; c + LANES <= cells; c += LANES)
+        for (int l = 0; l < LANES; l++) {
+            receiver_sum s = {sum[l], rest[l]};
+            receiver_add(&s, (double)w[c + l] * (double)value[cell[c + l]]);
+            sum[l] = s.sum;
+            rest[l] = s.rest;
+        }
+    receiver_sum all = {sum[0], rest[0]};
+    for (; c < cells; c++)
+        receiver_add(&all, (double)w[c] * (double)value[cell[c]]);
+    for (int l = 1; l < LANES; l++)
+        receiver_join(&all, (receiver_sum){sum[l], rest[l]});
+    return all;
+}
+
 void cpu_sum_receivers(const receiver_cells *r, const float *value, float *trace) {
     for (int n = 0; n < r->n; n++) {
-        receiver_sum sum = {0, 0};
-        for (int c = r->start[n]; c < r->start[n + 1]; c++)
-            receiver_add(&sum, (double)r->w[c] * (double)value[r->cell[c]]);
+        const int from = r->start[n];
+        const receiver_sum sum = sum_receiver(r->start[n + 1] - from, r->w + from, r->cell + from, value);
         trace[n] = receiver_part(sum, receiver_kept(r, n));
     }
 }

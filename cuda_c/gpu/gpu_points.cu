@@ -43,8 +43,7 @@ struct fields { // an array would go to the stack, as its index is not a constan
     const float *first, *second, *third;
 };
 
-/* A warp a receiver: its lanes fetch up to 32 cells at once, then the products are added one by one, in their order.
- * A product of two float32 is exact in double. */
+/* A warp a receiver: each lane adds every 32nd product, which is exact in double, then the lanes' sums are added. */
 static __global__ void __launch_bounds__(SAMPLERS) sample(gpu_receivers p, const gpu_clock *clock, fields f) {
     gpu_follow();
     const int lane = threadIdx.x % WARP;
@@ -55,11 +54,11 @@ static __global__ void __launch_bounds__(SAMPLERS) sample(gpu_receivers p, const
     const int field = p.field[r];
     const float *from = field == 0 ? f.first : field == 1 ? f.second : f.third;
     receiver_sum sum = {0, 0};
-    for (int done = begin; done < end; done += WARP) {
-        const int n = end - done < WARP ? end - done : WARP;
-        const double mine = lane < n ? (double)p.w[done + lane] * from[p.cell[done + lane]] : 0.0;
-        for (int c = 0; c < n; c++)
-            receiver_add(&sum, __shfl_sync(0xffffffffu, mine, c));
+    for (int c = begin + lane; c < end; c += WARP)
+        receiver_add(&sum, (double)p.w[c] * from[p.cell[c]]);
+    for (unsigned lanes = WARP / 2; lanes > 0; lanes /= 2) {
+        const double other = __shfl_down_sync(0xffffffffu, sum.sum, lanes);
+        receiver_join(&sum, {other, __shfl_down_sync(0xffffffffu, sum.rest, lanes)});
     }
     if (lane == 0)
         p.trace[(ptrdiff_t)(clock->step - clock->first) * p.nrec + r] = receiver_part(sum, p.part[r]);

@@ -28,6 +28,12 @@ RECEIVER_SUM void receiver_add(receiver_sum *s, double term) {
     s->sum = sum;
 }
 
+/* Adds the sum of other terms. */
+RECEIVER_SUM void receiver_join(receiver_sum *s, receiver_sum other) {
+    receiver_add(s, other.sum);
+    s->rest += other.rest;
+}
+
 /* Part 0 is the sum as a float, 0 where that would be denormal: cores count denormal numbers as 0 in a time loop, and
  * not where parts of several subdomains are added. Parts 1, 2, 3 times 2**-40, 2**-64, 2**-88 add up to it: the sum as
  * a float, what that leaves, what both leave. */

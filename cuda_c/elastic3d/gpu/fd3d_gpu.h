@@ -74,14 +74,15 @@ typedef struct fd3d_gpu_range {
 
 /* The core of a sparse grid: cells whose stresses are not kept (fd3d_gpu_core.cu). */
 typedef struct fd3d_gpu_core {
-    int on;                   /* there is one */
-    int begun;                /* steps were taken since the last reset: it stays where it is, or away */
-    int ahead;                /* its next velocities are known */
-    int partly;               /* of the newest velocities those of the rim are known, in the second set */
-    int rock[2];              /* planes without fluid or air: the first, the one behind the last */
-    fd3d_gpu_range box, hole; /* where it is, but for a hole around receivers of stresses; that may be empty */
-    float *v, *a;             /* second set of velocities, what they grow by; null: no room for a core */
-    const float *captured;    /* vx when the queue's graphs were made */
+    int on;                     /* there is one */
+    int begun;                  /* steps were taken since the last reset: it stays where it is, or away */
+    int ahead;                  /* its next velocities are known */
+    int partly;                 /* of the newest velocities those of the rim are known, in the second set */
+    int rock[2];                /* planes without fluid or air: the first, the one behind the last */
+    fd3d_gpu_range box, hole;   /* where it is, but for a hole around receivers of stresses; that may be empty */
+    float *v, *a;               /* second set of velocities, what they grow by; null: no room for a core */
+    struct fd3d_gpu_pace *pace; /* in device memory: by which its blocks stay side by side */
+    const float *captured;      /* vx when the queue's graphs were made */
 } fd3d_gpu_core;
 
 /* Planes without fluid or air, while the medium comes: the first and the one behind the last of most of them, and the

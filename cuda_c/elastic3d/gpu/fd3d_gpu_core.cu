@@ -21,6 +21,7 @@
  * and v would grow with time, to some 1e-4 of its peak in 10,000 steps. In rock of vp/vs from 1.7 to 20 the error is
  * that of other variants (t674). */
 #include "fd3d_gpu.h"
+#include "fd3d_gpu_pace.cuh"
 
 #include <algorithm>
 #include <cstring>
@@ -218,7 +219,8 @@ static int take_room(fd3d_gpu *o) {
     const size_t others = c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0;
     if (available < others + bytes + bytes / 8)
         return 0;
-    if (gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
+    if (gpu_alloc(&o->queue, &o->core.pace, 1, sizeof(fd3d_gpu_pace), "the pace of the core") == 0 &&
+        gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
         o->core.a = o->core.v + 3 * o->count;
     else
         o->core.v = nullptr;

@@ -12,6 +12,7 @@
  *     rr cc cc rr     Along z, velocities stand in queues of four; a plane of stresses adds at once to the sums
  *     rr cc cc rr     of all planes that it belongs to.
  *     rr rr rr rr */
+#include "fd3d_gpu_pace.cuh"
 #include "fd3d_tuned.cuh"
 
 #include <climits>
@@ -62,7 +63,9 @@ static __device__ int after(int turn, int n, int steps) { return turn + steps < 
 struct launch_of {
     int lo[3], hi[3];
     fd3d_gpu_range hole;
-    int across, down, deep;                         // tiles along x, y; planes of a block
+    int across, down, deep; // tiles along x, y; planes of a block
+    fd3d_gpu_pace *pace;
+    unsigned processors;                            // of the GPU: blocks that run at the same time
     ptrdiff_t plane, from_v[3], from_imu, from_rho; // of neighbours: from the first row that is needed on
     ptrdiff_t a[3], lambda, next_v[3];              // of the own pair
     float w[3][2];                                  // weights of differences along the axes, times dx over the spacing
@@ -334,6 +337,7 @@ struct densities {
 // Iteration s finishes velocities with the stresses of plane s-1, then computes those of plane s.
 static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid g, const launch_of l) {
     extern __shared__ __align__(16) float memory[];
+    __shared__ fd3d_pace pace;
     room &m = *(room *)memory;
     gpu_follow();
     const place p(l, g.ny);
@@ -341,6 +345,8 @@ static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid
     const ptrdiff_t own = (ptrdiff_t)p.j * g.y + p.i;
     char *at = (char *)(g.f[FD3D_VX] + own + (ptrdiff_t)first * g.z);
     fetcher fetch(m, g, l, p, first - 2);
+    if (threadIdx.x == 0)
+        pace.begin(l.pace, l.processors, l.deep + 2 * REACH + 1);
     turns t;
     fetch.velocities(2, 3, true); // planes s-2, s-1 before the first
     fetch.velocities(3, 4, false);
@@ -363,8 +369,11 @@ static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid
     densities light = {};
     vec szz = {};
     unsigned advances = 0; // bit n: in plane s-1-n
+    unsigned seen = 0;     // marks
 
     for (int s = first; s <= last; s++, at += l.plane, t.next()) {
+        if (threadIdx.x == 0)
+            pace.plane(seen);
         __pipeline_wait_prior(1);
         __syncthreads();
         if (s + 2 <= last)
@@ -402,6 +411,8 @@ static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid
             fetch_own(m, l, p, t.two, at + 2 * l.plane); // where this plane's were
         __pipeline_commit();
     }
+    if (threadIdx.x == 0)
+        pace.end();
 }
 
 // --- launches --------------------------------------------------------------------------------------------------------
@@ -429,6 +440,8 @@ static launch_of make_launch(const fd3d_gpu *o) {
     launch_of l = {};
     int processors = 1;
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, o->queue.device);
+    l.pace = o->core.pace;
+    l.processors = (unsigned)processors;
     memcpy(l.lo, o->core.box.lo, sizeof l.lo);
     memcpy(l.hi, o->core.box.hi, sizeof l.hi);
     l.hole = o->core.hole;
