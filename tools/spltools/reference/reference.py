@@ -90,6 +90,8 @@ def turned(v, away):
 
 def exact_motion(a, file, depth, away):
     job = file.parameters()
+    if job.get('ocean_load'):
+        cli.fail(f"{a.file} has ocean_load={job['ocean_load']}: exact motion is known without the weight of an ocean")
     if job.get('mesh') and (a.layers or job['mesh'] == 'layers'):
         rows = read_layers(a.layers) if a.layers else meshed_layers(job)
     elif job.get('top') == 'free' and job.get('layers'):
