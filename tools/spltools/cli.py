@@ -217,6 +217,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **words):
         words.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **words)
+        self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$')      # argparse's has no -1e4
         if ' ' not in self.prog:  # no verb of a tool
             self.add_argument('--man', action=Print, of='page', help='print the manual page (man -l -) and exit')
             self.add_argument('--completion', action=Print, of='completion',
