@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from check import PATIENCE, claim, done, given_seed
+from check import PATIENCE, claim, claim_fails, done, given_seed
 from mini3d import run
 from spltools.gathers.gathers import Gathers
 from spltools.reference.layered_motion import Layers, layered_velocity
@@ -157,6 +157,7 @@ claim(off < 5e-4, f"3 km away the first 2 s, as waves begin to come, are those o
 
 # --- what it cannot do ----------------------------------------------------------------------------------------------------
 
+claim_fails(lambda: exact([[0, *ROCK]], where=((700.0, 900.0, 1299.0),)), ["differ in depth by 1 m", "--channels"], "a station beside the source")
 Path("sea.layers").write_text("0 1500 0 1000\n500 4000 2000 2600\n")
 Path("risen.layers").write_text("0 4000 2000 2600\n-100 6000 3464 2700\n")
 Path("low.layers").write_text("100 4000 2000 2600\n1000 6000 3464 2700\n")

@@ -153,7 +153,7 @@ def layered_velocity(layers, zs, m, stations, spectrum, highest, t):
     apart = np.abs(stations[:, 2] - zs).min()
     if apart < 0.1 * layers.vs.min() / highest:
         fail(f'source and station differ in depth by {apart:g} m: give at least a tenth of the shortest wavelength, '
-             f'{0.1 * layers.vs.min() / highest:g} m')
+             f'{0.1 * layers.vs.min() / highest:g} m, or leave such stations out with --channels')
     df = 1 / (PERIODS * t[-1])
     damping = DAMPING * df
     dk = 2 * np.pi / (1.1 * layers.vp.max() * t[-1] + 2 * far.max())
