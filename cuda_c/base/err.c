@@ -1,5 +1,6 @@
 #include "err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +9,25 @@
 
 static char sentence[10000]; /* two paths of the longest kind, and what is wrong with them */
 
+/* What to do where a sentence ends with a full disk, whoever met it. */
+static void advise_room(void) {
+    static const char cure[] = ": make room there, or write elsewhere";
+    const int reasons[] = {ENOSPC, EDQUOT};
+    const size_t n = strlen(sentence);
+    for (int i = 0; i < 2; i++) {
+        const char *reason = strerror(reasons[i]);
+        const size_t m = strlen(reason);
+        if (n >= m && n + sizeof cure <= sizeof sentence && !strcmp(sentence + n - m, reason))
+            memcpy(sentence + n, cure, sizeof cure);
+    }
+}
+
 int err_set(const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
+    advise_room();
     return 1;
 }
 

@@ -250,6 +250,7 @@ contains
     if (s%slow /= 3) earth%slow = s%slow
     if (earth%sources /= '') earth%sources = earth%sources//'; '
     earth%sources = earth%sources//what//': '//path
+    if (allocated(s%read_as)) earth%sources = earth%sources//s%read_as
     call SamplesDoubt(s, earth%doubts)
   end subroutine OneVolume
 

@@ -53,7 +53,9 @@ contains
         d(i) = side(of(i))%step
         x0(i) = side(of(i))%first
       end do
-      call ReadVolume(file, name, s, part_t(max(1, part%low), min(n, part%high)), of, a, error)
+      call ReadVolume(file, name, s, part_t(max(1, part%low), min(n, part%high)), of, &
+                      merge(n(3), 0, side(of(3))%upwards), a, error)
+      if (side(of(3))%upwards) s%read_as = ', z counts upwards there: turned'
     end if
     if (fio_close(file) /= 0) continue   ! it was only read
   end subroutine NetcdfRead3d
@@ -74,13 +76,13 @@ contains
       side(1)%name//', '//side(2)%name//' and '//side(3)%name//': name them x, y and z, or give them the attribute axis = X, Y, Z')
   end subroutine ReadSides3d
 
-  !> Plane by plane of the slowest dimension.
-  subroutine ReadVolume(file, name, s, part, of, a, error)
+  !> Plane by plane of the slowest dimension. up: samples along z where the last one of the file is the shallowest, else 0.
+  subroutine ReadVolume(file, name, s, part, of, up, a, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: name
     type(samples_t), intent(in) :: s
     type(part_t), intent(in) :: part
-    integer, intent(in) :: of(3)
+    integer, intent(in) :: of(3), up
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
     type(packing_t) :: packing
@@ -88,6 +90,7 @@ contains
     integer :: n(3), first(3), m(3), at(3), l, i, j
     n = part%high - part%low + 1
     first(of) = part%low - 1
+    if (up > 0) first(of(3)) = up - part%high(3)
     m(of) = n
     call SamplesVolume(s, n, a, error)
     if (allocated(error)) return
@@ -102,6 +105,7 @@ contains
         do i = 1, m(3)
           at = [l, j, i]
           at = at(of)
+          if (up > 0) at(3) = n(3) + 1 - at(3)
           if (NetcdfMissing(plane(i, j), packing)) then
             if (s%what == 'quality factor') then
               a(at(1), (at(3) - 1)*n(2) + at(2)) = transfer(no_number, 0.0_sp)

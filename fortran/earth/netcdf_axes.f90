@@ -39,18 +39,17 @@ contains
       call FailFromC(fio_var_dim(file, CString(var), i - 1, buffer, side(i)%n), error)
       if (allocated(error)) return
       side(i)%name = FString(buffer)
-      call ReadSide(file, s, size(side) == 3, side(i), error)
+      call ReadSide(file, s, side(i), error)
       if (size(side) < 3) cycle
       told = Lower(NetcdfText(file, side(i)%name, 'axis'))      ! goes before a name such as inline
       if (told == 'y' .or. side(i)%axis == ' ') side(i)%axis = NetcdfAxisY(file, side(i)%name)
     end do
   end subroutine NetcdfSides
 
-  !> The coordinate variable of a dimension: which axis it is, where it begins, how it steps. Heights become depths, not in volumes.
-  subroutine ReadSide(file, s, volume, side, error)
+  !> The coordinate variable of a dimension: which axis it is, where it begins, how it steps. Heights become depths.
+  subroutine ReadSide(file, s, side, error)
     type(c_ptr), intent(in) :: file
     type(samples_t), intent(in) :: s
-    logical, intent(in) :: volume
     type(side_t), intent(inout) :: side
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: begin
@@ -72,9 +71,9 @@ contains
       return
     end if
     side%axis = AxisOf(file, side%name)
-    if (NetcdfPointsUp(file, side%name) .and. (volume .or. side%axis /= 'z')) then
+    if (NetcdfPointsUp(file, side%name) .and. side%axis /= 'z') then
       call Fail(error, begin//'coordinate '//side%name// &
-        ' counts upwards, depths must increase downwards: turn its sign and the model')
+        " counts upwards, but is no axis z: name it z, or give it the attribute axis = 'Z'")
       return
     end if
     allocate (c(side%n))

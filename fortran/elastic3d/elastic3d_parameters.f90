@@ -82,7 +82,7 @@ contains
     call CheckMedium(job, t)
     call PictureRules(job, 'top', 'vx, vy, vz, p', t)
     if (t%sound('decomposition')) call CheckDecomposition(job, t)
-    if (t%sound('group,halo_wide') .and. job%group == 1) &
+    if (t%sound('group,halo_wide') .and. job%group == 1 .and. .not. t%given('group')) &
       call t%idle('halo_wide', 'each shot has one rank: leave it out, or give group too')
     if (t%sound('halo,halo_wide') .and. job%halo == 'ipc' .and. job%halo_wide == 'y') &
       call t%blame('halo_wide', '= y cannot be with halo = ipc, as kernels that store into each other''s memory have narrow '// &

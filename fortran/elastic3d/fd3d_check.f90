@@ -73,6 +73,8 @@ contains
       mu = 0
       c = WindowCell(window, x)
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
+        if (c(3) < 1) call Fail(error, Begin(i, x)//'above the top of the model, z = '//Str(window%z0, 9)//' m: lower it'// &
+                                trim(merge(', its file counts from the depth of the shot', repeat(' ', 44), i > 0)))
         if (i > 0) call Fail(error, Begin(i, x)//'outside the window, '//Extent(window)//': widen aperture or depth, or look '// &
                              'at the shot''s place, fault_lon and fault_lat')
         call Fail(error, Begin(i, x)//'outside the window, '//Extent(window)//': widen aperture or depth, or look at its place')

@@ -1,7 +1,8 @@
 !> Opens output and journal as an earlier run of the same job left them, or makes both. Arguments stand in store.f90.
 submodule(store_m) store_open
-  use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
+  use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileSize, FileSpace, FileText
   use fio_m, only: FioCreate, FioOpen
+  use fiocreate_m, only: FioBytes
   use grow_m, only: Grow
   use journal_line_m, only: event_start
   use journal_m, only: journal_done, JournalOpen
@@ -36,6 +37,7 @@ contains
     call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
     head = header
+    if (overwrite) call RefuseTooLarge(path, head, error)
     if (present(keymap)) store%redo = keymap%redo
     if (present(keymap) .and. .not. overwrite) call Grow(path, head, keymap, host, store%lock, error)
     made = .false.
@@ -61,6 +63,24 @@ contains
     if (index(text, new_line('a')) == 0) call Fail(error, "'"//path//"' exists but its journal '"//log// &
       "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
   end subroutine RefuseEmpty
+
+  !> What is to be begun anew must have room once the old output is gone, which stays where there is none.
+  subroutine RefuseTooLarge(path, header, error)
+    character(*), intent(in) :: path
+    type(gather_header_t), intent(in) :: header
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: need, free
+    integer(i8) :: old
+    if (allocated(error)) return
+    if (.not. FileExists(path)) return
+    need = FioBytes(header, error)
+    call FileSize(path, old, error)
+    free = FileSpace(path)
+    if (allocated(error) .or. free < 0) return
+    free = free + real(old, dp)
+    if (need > free) call Fail(error, "'"//path//"' needs "//Str(need/1e6_dp, 4)//' MB of disk, '//Str(free/1e6_dp, 4)// &
+      ' MB are free beside and by the one that overwrite=y would replace, which is kept: choose a larger disk, or fewer samples')
+  end subroutine RefuseTooLarge
 
   !> True where a run was ended between the first line of its journal and its output: whatever its job was, nothing stands there.
   logical function NothingBegun(path, log)

@@ -360,7 +360,10 @@ contains
   logical function given(self, name)
     class(table_t), intent(in) :: self
     character(*), intent(in) :: name
-    given = self%row(TableFind(self, name))%origin /= 'default'
+    integer :: at
+    at = TableFind(self, name)
+    given = at > 0
+    if (given) given = self%row(at)%origin /= 'default'
   end function given
 
   !> The path of the file to read that row i names; '' if it names none.

@@ -279,7 +279,8 @@ contains
     if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
     if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%changed('mtbf')) &
       call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
-    if (t%sound('group,halo') .and. job%group == 1) call t%idle('halo', 'each shot has one rank: leave it out, or give group too')
+    if (t%sound('group,halo') .and. job%group == 1 .and. .not. t%given('group')) &    ! a deck for groups may stay
+      call t%idle('halo', 'each shot has one rank: leave it out, or give group too')
   end subroutine CheckCluster
 
   ! --- files ----------------------------------------------------------------------------------------------------------

@@ -148,6 +148,14 @@ contains
       call Model3dRead(job, earth, error)
       call Same3('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
       call FromDisk('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
+      call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)), up='falling')
+      call Model3dRead(job, earth, error)
+      call Same3('the same with heights, the shallowest first')
+      call PutNetcdf('v.nc', names, reshape(vp(:, :, n(3):1:-1), m, order=Inverse(of)), up='rising')
+      call Model3dRead(job, earth, error)
+      call Same3('the same with heights, the deepest first')
+      call Claim(index(earth%sources, 'v.nc, z counts upwards there: turned') > 0, 'which is told: '//earth%sources)
+      call FromDisk('heights, the deepest first ('//names(1)//', '//names(2)//', '//names(3)//')')
     end do
     call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)), called=[character(9) :: 'crossline', 'inline', 'z'])
     call Model3dRead(job, earth, error)
@@ -214,14 +222,16 @@ contains
 
   !> A variable vp on (axes(1), axes(2), axes(3)), slowest first.
   !> called: what x, y, z are called in the file, which then tells them by their attribute axis.
-  subroutine PutNetcdf(path, axes, a, called)
+  !> up: z are heights that rise or fall from sample to sample.
+  subroutine PutNetcdf(path, axes, a, called, up)
     character(*), intent(in) :: path
     character(1), intent(in) :: axes(3)
     real(dp), intent(in) :: a(:, :, :)
-    character(*), intent(in), optional :: called(3)
+    character(*), intent(in), optional :: called(3), up
     type(c_ptr) :: h
     character(9) :: names(3)
     integer :: s, length
+    real(dp), allocatable :: places(:)
     real(dp) :: step
     names = axes
     h = fio_create(CString(path))
@@ -232,6 +242,7 @@ contains
       call FailFromC(fio_var(h, CString(trim(names(s))), CString('double'), CString(trim(names(s)))), error)
       call FioText(h, trim(names(s)), 'units', 'm', error)
       if (present(called)) call FioText(h, trim(names(s)), 'axis', axes(s), error)
+      if (present(up) .and. axes(s) == 'z') call FioText(h, trim(names(s)), 'positive', 'up', error)
     end do
     call FailFromC(fio_var(h, CString('vp'), CString('float'), &
                            CString(trim(names(1))//' '//trim(names(2))//' '//trim(names(3)))), error)
@@ -240,7 +251,12 @@ contains
     do s = 1, 3
       length = size(a, 4 - s)
       step = merge(10, merge(12, 8, axes(s) == 'y'), axes(s) == 'x')
-      call FailFromC(fio_put_doubles(h, CString(trim(names(s))), [0_i8], [int(length, i8)], [(step*(i - 0.5_dp), i=1, length)]), error)
+      places = [(step*(i - 0.5_dp), i=1, length)]
+      if (present(up) .and. axes(s) == 'z') then
+        places = -places
+        if (up == 'rising') places = places(length:1:-1)
+      end if
+      call FailFromC(fio_put_doubles(h, CString(trim(names(s))), [0_i8], [int(length, i8)], places), error)
     end do
     call FailFromC(fio_put_doubles(h, CString('vp'), [0_i8, 0_i8, 0_i8], int([size(a, 3), size(a, 2), size(a, 1)], i8), a), error)
     call FailFromC(fio_close(h), error)

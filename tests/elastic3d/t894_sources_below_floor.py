@@ -13,7 +13,7 @@ from netCDF4 import Dataset
 from scipy.special import jv
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tools"))
-from spltools.reference.layered_motion import DAMPING, ORDERS, PERIODS, RANGE, Waves, forces  # noqa: E402
+from spltools.reference.layered_motion import DAMPING, ORDERS, PERIODS, RANGE, Waves, forces, wavenumbers  # noqa: E402
 
 H, FLOOR, C, RHO0, VP, VS, RHO = 10.0, 150.0, 1500.0, 1000.0, 2600.0, 1300.0, 2000.0
 FMAX = VS / (10 * H)
@@ -60,11 +60,11 @@ def exact(deep, m, t, zero):
     for n in range(int(np.ceil(3.2 * FMAX / df)) + 1):
         omega = 2 * np.pi * n * df - 1j * DAMPING * df
         f = omega / (2 * np.pi)
-        k = dk * (np.arange(int((1.3 * abs(omega) / VS + RANGE / 70) / dk) + 2) + 0.5)
+        k, area = wavenumbers(int((1.3 * abs(omega) / VS + RANGE / 70) / dk) + 2, dk)
         wave = 2 / np.sqrt(np.pi) * f**2 / FPEAK**3 * np.exp(-((f / FPEAK) ** 2) + 1j * omega * (t - zero)) * (1 if n == 0 else 2) * df
         for s, (_, _, z) in enumerate(STATIONS):
             u, w, v, p = motion(deep, z, m, k, omega).transpose(1, 0, 2)
-            bessel = {q: 1j ** float(q) * jv(q, k * far[s]) * k * dk / (2 * np.pi) * np.exp(1j * q * azimuth[s]) for q in range(-3, 4)}
+            bessel = {q: 1j ** float(q) * jv(q, k * far[s]) * area * np.exp(1j * q * azimuth[s]) for q in range(-3, 4)}
             plus, minus = (sum((u[i] + d * 1j * v[i]) @ bessel[q + d] for i, q in enumerate(ORDERS)) for d in (1, -1))
             down, press = (sum(c[i] @ bessel[q] for i, q in enumerate(ORDERS)) for c in (w, p))
             for c, value in enumerate(((plus + minus) / 2, (plus - minus) / 2j, down, press / (1j * omega))):

@@ -44,4 +44,7 @@ claim(other[3] > 5, f"with those of another half-space it is off: {other[3]} % >
 model("output=flat.nc", "tmax=6", "mesh_dz=1000", "mesh_x0=-9000", "mesh_x1=15000", "mesh_y0=-9000", "mesh_y1=17000", "mesh_bottom=11000")
 each = misfits("flat.nc")
 claim(each[3] <= 1.2, f"by elements of 2 km x 2 km x 1 km, the first 6 s: {each[:3]} %, all three {each[3]} %, bound 1.2 %")
+model("output=sea.nc", "tmax=0.1", "ocean_load=3000")
+r = subprocess.run([sys.executable, str(ROOT / "tools/spl-reference"), "sea.nc"], capture_output=True, text=True, timeout=PATIENCE)
+claim(r.returncode == 1 and "without the weight of an ocean" in r.stderr, f"a run with the weight of an ocean is refused: {r.stderr.strip()[-200:]}")
 done()

@@ -2,6 +2,7 @@
 """A disk that is full, read-only, away, or fails to sync: a sentence, dealing pauses, nothing finished is lost, and the survey goes
 on when the disk is back: the file comes out as if nothing had happened."""
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -240,6 +241,15 @@ try:
     r = run("par=job.par", "output=small/other.nc")
     claim(r.returncode == 1 and "No space left" in r.stderr and not os.path.exists("small/other.nc"),
           f"a new output there is refused: exit status {r.returncode}: {r.stderr.strip()[-160:]}")
+    claim(re.search("No space left on device: (make room|choose a larger disk)", r.stderr) is not None, "the sentence says what to do")
+    os.truncate("small/filler", os.path.getsize("small/filler") - 65536)
+    before = {name: Path(f"small/{name}").read_bytes() for name in ("out.nc", "out.nc.journal")}
+    r = run("par=job.par", "output=small/out.nc", "overwrite=y", "tmax=30")
+    claim(r.returncode == 1 and "which is kept" in r.stderr and all(Path(f"small/{n}").read_bytes() == b for n, b in before.items()),
+          f"overwrite=y with longer traces than there is room for loses nothing: exit status {r.returncode}: {r.stderr.strip()[-200:]}")
+    os.remove("small/filler")
+    r = run("par=job.par", "output=small/out.nc", "overwrite=y")
+    claim(r.returncode == 0 and differences("whole.nc", "small/out.nc") == [], f"one of its size replaces it: exit status {r.returncode}")
 finally:
     subprocess.run(["umount", "small"])
 done()

@@ -3,6 +3,7 @@
 standard files."""
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from check import PATIENCE, claim, done
@@ -27,6 +28,13 @@ for words in (("--help",), ("--template",), ("--version",), ("plan", "par=job.pa
     status, said = full(*words)
     claim(status == 1 and said.count("error: cannot write to standard output: No space left on device") == 1,
           f"{' '.join(words)} onto a full disk: exit status {status}: {said.strip()[-120:]}")
+
+for words in (["info", "line.keymap"], ["--help"], ["--man"]):
+    with open("/dev/full", "w") as disk:
+        r = subprocess.run([sys.executable, os.environ["ROOT"] + "/tools/spl-keymap", *words], stdout=disk, stderr=subprocess.PIPE, text=True,
+                           timeout=PATIENCE)
+    claim(r.returncode == 1 and r.stderr == "error: cannot write to standard output: No space left on device\n",
+          f"spl-keymap {' '.join(words)} onto a full disk: exit status {r.returncode}: {r.stderr.strip()[-120:]}")
 
 reader, writer = os.pipe()                     # nobody reads from the first line on
 os.close(reader)

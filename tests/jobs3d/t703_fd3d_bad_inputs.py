@@ -96,6 +96,9 @@ refused("a map below the window", "pgv_depth = 9000 m lies below", pgv="y", pgv_
 Path("deep.fault").write_text("dc 0 0 100 30 40 50 1e15 0 0.1 3\n0 1 0\ndc 0 0 4000 30 40 50 1e15 0 0.1 3\n0 1 0\n")
 refused("a point of a fault below the window", "point 2 of the fault", "z = 4111.7 m (by the fault file x = 0, y = 0, z = 4000 m from the shot's position) "
         "lies outside the window", "look at the shot's place", source="fault", fault="deep.fault", fmax=5)
+Path("high.fault").write_text("dc 0 0 -200 30 40 50 1e15 0 0.1 3\n0 1 0\n")
+refused("a point of a fault above the surface", "point 1 of the fault", "lies above the top of the model, z = 0 m: lower it, its file counts from the "
+        "depth of the shot", source="fault", fault="high.fault", fmax=5)
 Path("wet.fault").write_text("dc 0 0 0 30 40 50 1e15 0 0.1 3\n0 1 0\n")
 refused("a point of a fault in water", "point 1 of the fault", "by the fault file x = 0, y = 0, z = 0 m", "in a fluid", source="fault",
         fault="wet.fault", fmax=5)

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from check import PATIENCE, claim, done
+from check import PATIENCE, claim, claim_fails, done, given_seed
 from mini3d import run
 from spltools.gathers.gathers import Gathers
 from spltools.reference.layered_motion import Layers, layered_velocity
 
 ROOT = Path(os.environ["ROOT"])
+SEED = given_seed()
+rng = np.random.default_rng(SEED)
+print(f"SEED={SEED}")
 for path in [*(ROOT / "keymaps").glob("loh1.*"), ROOT / "inputs/loh1.layers"]:
     shutil.copy(path, ".")
 
@@ -88,6 +91,14 @@ Path("loh1.layers").write_text("# other words, same numbers\n" + LAYERS)
 r = reference("loh1.nc", "--high", "0.8")
 claim(r.returncode == 0 and r.stderr == "", f"a comment more changes nothing: {r.stderr.strip()[-200:]}")
 
+Path("loh1.layers").write_text(LAYERS)
+
+# --- Q by a rule in place of the file -------------------------------------------------------------------------------------
+
+model("output=rule.nc", "qs_vs=0.02", "qp_qs=1.7")
+each = misfits("rule.nc", "--high", "0.8")[1]
+claim(each[3] <= 3, f"Qs = 0.02 vs, Qp = 1.7 Qs by rule, below 0.8 Hz: {each[3]} %, bound 3 %")
+
 # --- the sum itself -------------------------------------------------------------------------------------------------------
 
 ROCK, T = [4000.0, 2000.0, 2600.0], np.arange(0, 2, 0.01)
@@ -108,10 +119,53 @@ back = np.stack([quarter[1], -quarter[0], quarter[2]])
 off = np.linalg.norm(back - one) / np.linalg.norm(one)
 claim(off < 1e-6 and np.linalg.norm(turned - quarter) > 0.1 * np.linalg.norm(one), f"source and station turned together: {off:.1e}, bound 1e-6")
 
+
+def layered():
+    """One to four layers at random, some of no thickness, with Q from 5 on."""
+    n = rng.integers(1, 5)
+    tops = np.sort(rng.uniform(50, 1500, n - 1))
+    if n > 2 and rng.random() < 0.5:
+        tops[-1] = tops[-2]
+    vs, q = rng.uniform(500, 3000, n), rng.choice([1e9, 5, 20, 100], n)
+    return np.column_stack([[0, *tops], vs * rng.uniform(1.5, 3, n), vs, rng.uniform(1500, 3000, n), 1.6 * q, q])
+
+
+def rate(layers, source, m, place, along):
+    """Rate of strain at `place` contracted with the tensor `along`, by differences over 2 m, of the moment m at `source`."""
+    away = np.array([*(place - source)[:2], place[2]]) + np.vstack([np.eye(3), -np.eye(3)])
+    v = layered_velocity(layers, source[2], m, away, lambda w: np.exp(-((0.12 * w) ** 2) / 2 - 0.6j * w), 6.5, T)
+    slope = (v[:3] - v[3:]) / 2
+    return sum(a * (slope[i, j] + slope[j, i]) / (2 if i == j else 1) for a, (i, j) in zip(along, ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
+
+
+for _ in range(4):
+    rows, m, other = layered(), *rng.uniform(-1, 1, (2, 6))
+    upper, lower = rng.uniform(100, 800), rng.uniform(1100, 1800)
+    places = np.array([[0, 0, upper], [*rng.choice([0, 1]) * rng.uniform(-1500, 1500, 2), lower]])
+    for place in places:                                            # differences over 2 m must not cross a contact
+        place[2] += 5 * (np.abs(place[2] - rows[1:, 0]) < 2).any()
+    layers = Layers(rows, True, rng.uniform(0.5, 5))
+    there, back = rate(layers, places[0], m, places[1], other), rate(layers, places[1], other, places[0], m)
+    off = np.linalg.norm(there - back) / np.linalg.norm(there)
+    claim(off < 3e-4, f"moments change places, {len(rows)} layers, Qs {rows[:, 5]}: {off:.1e}, bound 3e-4")
+
+two, deep = Layers([[0, 2000, 1000, 2000], [300, 4000, 2200, 2500]]), rng.uniform(900, 1200)
+short, long = (layered_velocity(two, deep, M, [[3000, 100, 0]], lambda w: np.exp(-((0.08 * w) ** 2) / 2 - 0.5j * w), 10, np.arange(0, end, 0.01))[:, :, :200]
+               for end in (2, 7))
+off = np.linalg.norm(short - long) / np.linalg.norm(long)
+claim(off < 5e-4, f"3 km away the first 2 s, as waves begin to come, are those of a sum for 7 s: {off:.1e}, bound 5e-4")
+
 # --- what it cannot do ----------------------------------------------------------------------------------------------------
 
+claim_fails(lambda: exact([[0, *ROCK]], where=((700.0, 900.0, 1299.0),)), ["differ in depth by 1 m", "--channels"], "a station beside the source")
 Path("sea.layers").write_text("0 1500 0 1000\n500 4000 2000 2600\n")
-for words, why in ((["loh1.nc", "--layers", "sea.layers"], "is a fluid"), (["loh1.nc", "--layers", "no.layers"], "no such file"),
+Path("risen.layers").write_text("0 4000 2000 2600\n-100 6000 3464 2700\n")
+Path("low.layers").write_text("100 4000 2000 2600\n1000 6000 3464 2700\n")
+Path("mixed.layers").write_text("0 4000 2000 2600 100 50\n1000 6000 3464 2700\n")
+Path("nan.layers").write_text("0 4000 nan 2600\n")
+for words, why in ((["loh1.nc", "--layers", "sea.layers"], "is a fluid"), (["loh1.nc", "--layers", "risen.layers"], "line 2: top = -100 m, must be below"),
+                   (["loh1.nc", "--layers", "low.layers"], "above the free surface"), (["loh1.nc", "--layers", "mixed.layers"], "in every line alike"),
+                   (["loh1.nc", "--layers", "nan.layers"], "line 1: a number is not finite"), (["loh1.nc", "--layers", "no.layers"], "no such file"),
                    (["near.nc", "-o", "x.csv"], "give its channel"), (["loh1.nc", "--series", "near.keymap"], "four numbers"),
                    (["loh1.layers"], "gathers")):
     r = reference(*words)

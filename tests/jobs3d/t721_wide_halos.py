@@ -97,6 +97,7 @@ for output, word, goes_on in (("same.nc", "halo_wide=y", True), ("other.nc", "ha
 make(shots=1)
 told(run("plan", "par=job.par", "group=2", "halo_wide=y"), 0, "plan", " cells, halos are wide; expected: ")
 told(run("plan", "par=job.par", "halo_wide=y"), 1, "one rank a shot", "halo_wide", "each shot has one rank")
+told(run("plan", "par=job.par", "halo_wide=y", "halo=host", "group=1"), 0, "a deck for groups with one rank asked for")
 told(run("plan", "par=job.par", "group=2", "halo_wide=y", "halo=ipc"), 1, "kernels have narrow halos", "cannot be with halo = ipc", "leave one of them out")
 told(run("plan", "par=job.par", "group=4", "decomposition=1x1x4", "halo_wide=y"), 1, "pieces that are too thin for wide halos",
      "of at least 8 cells along a cut axis", "or halo_wide=n")

@@ -28,7 +28,7 @@ for program, words in GPUS.items():
     halo = "has no effect: each shot has one rank"
     if program != "SplFd2dmod":
         claim(halo in said(program, "halo=mpi") and halo not in said(program, "halo=mpi", "group=2")
-              and halo not in said(program, "halo=mpi", "group=auto"), f"{program}: halo=mpi is refused unless ranks share a shot")
+              and all(halo not in said(program, "halo=mpi", f"group={n}") for n in ("auto", 1)), f"{program}: halo=mpi is refused unless ranks share a shot")
     defaults = launch.run(PROGRAMS / program, "--template").stdout
     Path("all.par").write_text("\n".join(line[1:] if line[:1] == "#" and line[1:2].isalpha() and line.partition("=")[2].strip()
                                          else "" for line in defaults.splitlines()))

@@ -5,12 +5,13 @@ import subprocess
 
 import matplotlib.image
 import numpy as np
+from netCDF4 import Dataset
 
 from check import claim, claim_fails, done
 from synthetic import line_of_shots, make_gathers, marine_line, marine_model, ricker, snapshots
 from toolrun import call
 
-from spltools.earth.modelfile import raw_model
+from spltools.earth.modelfile import raw_model, read_model
 from spltools.gathers.gathers import Gathers
 from spltools.plot import figures
 from spltools.plot.plot import main, parse
@@ -163,6 +164,24 @@ section.astype('>f8').tofile('vp.raw')
 status, _, why = plot('model', 'vp.raw', '--nx', 41, '--nz', 23, '--dx', 20, '--dz', 10, '--type', 'float64', '--endian', 'big', '-o', 'raw.png')
 claim(status == 0 and drawn('raw.png').std() > 0.05, f'a raw model is drawn {why}')
 section.T.astype('<f4').tofile('x.raw')
+rock = np.random.default_rng(515).uniform(1500, 4000, (7, 11))
+for name, heights, order in (('depths', None, 'zx'), ('heights that rise', -1, 'zx'), ('heights that fall', 1, 'zx'), ('heights that rise, x first', -1, 'xz')):
+    with Dataset('turn.nc', 'w') as d:
+        for axis, n in (('z', 7), ('x', 11)):
+            called = {'x': 'easting', 'z': 'level'}[axis]
+            d.createDimension(called, n)
+            v = d.createVariable(called, 'f8', (called,))
+            v.setncatts({'units': 'm', 'axis': axis.upper(), **({'positive': 'up'} if axis == 'z' and heights else {})})
+            v[:] = 10.0 * np.arange(n)
+        if heights:
+            d['level'][:] = -10.0 * np.arange(7)[::heights]
+        v = d.createVariable('vp', 'f8', [{'x': 'easting', 'z': 'level'}[axis] for axis in order])
+        v.units = 'm/s'
+        values = rock[::heights or 1]
+        v[:] = values if order == 'zx' else values.T
+    m = read_model('turn.nc')
+    claim(np.array_equal(m.values['vp'], rock) and np.array_equal(m.z, 10.0 * np.arange(7)) and np.array_equal(m.x, 10.0 * np.arange(11)),
+          f'a model with {name} is drawn with depth downwards')
 a = parse(['model', 'x.raw', '--nx', '41', '--nz', '23', '--dx', '20', '--dz', '10', '--order', 'xfast', '-o', 'x.png'])
 m = raw_model('x.raw', 'vp', a)
 claim(np.array_equal(m.values['vp'], section.T.astype('f4')) and m.x[-1] == 800 and m.z[-1] == 220, 'x fastest: columns are columns')

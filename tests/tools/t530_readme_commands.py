@@ -4,16 +4,19 @@
 The commands come from the text of README.md, and so does what Open MPI is told, of which a newcomer has nothing else. Targets of make
 are looked up in the Makefile instead: CI and other tests run them.
 """
+import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import segyio
 
-sys.path[:0] = [os.path.join(os.environ['ROOT'], 'tests', 'support')]
+sys.path[:0] = [os.path.join(os.environ['ROOT'], 'tests', 'support'), os.path.join(os.environ['ROOT'], 'tools')]
 from check import claim, done  # noqa: E402
+from spltools import cli  # noqa: E402
 
 ROOT = Path(os.environ['ROOT'])
 B = Path(os.environ['B'])
@@ -93,4 +96,32 @@ for page in sorted(p for p in ROOT.rglob('*.md') if p.relative_to(ROOT).parts[0]
         if not file.exists() or (anchor and anchor not in [re.sub(r'[^\w -]', '', h.lower()).replace(' ', '-') for h in heads]):
             bad.append(link)
     claim(bad == [], f'links of {page.relative_to(ROOT)}' + (f' that lead nowhere: {bad}' if bad else ''))
+# --- commands of tools in all pages: understood, not run ------------------------------------------------------------------------------
+
+
+class Understood(BaseException):
+    pass
+
+
+def understand(self, *words, parse=cli.Parser.parse_args):
+    parse(self, *words)
+    raise Understood
+
+
+cli.Parser.parse_args = understand
+whole = 0
+for page in sorted(p for p in ROOT.rglob('*.md') if p.relative_to(ROOT).parts[0] not in ('build', 'shared')):
+    text = page.read_text().replace('\\\n', ' ')
+    for command in re.findall(r'^    (spl-[a-z]+ .*)$', text, re.M) + re.findall(r'`(spl-[a-z]+ [^`]+ [^`]+)`', text):
+        words = shlex.split(re.split(r'\s#\s|[>|;]|&&', command)[0])
+        if '...' in command:
+            continue
+        program = re.search(r"run\('(.*?)'\)", (ROOT / 'tools' / words[0]).read_text())[1]
+        try:
+            importlib.import_module(program).main(words[1:])
+        except (Understood, SystemExit):
+            whole += 1
+        except cli.Failure as failure:
+            claim('are required' in str(failure), f'{page.relative_to(ROOT)}: {" ".join(words)}: {failure}')
+claim(whole > 25, f'{whole} commands of tools in all pages are understood')
 done()

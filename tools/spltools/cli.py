@@ -74,7 +74,19 @@ def counted(n, one, many='', form=''):
 
 def say(sentence=''):
     """Prints the answer to the user on stdout."""
-    print(sentence)
+    with _stdout_named():
+        print(sentence)
+
+
+@contextlib.contextmanager
+def _stdout_named():
+    """Says of stdout that it cannot be written, as of a file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, 'cannot write to standard output') from problem
 
 
 def named(option, word):
@@ -89,7 +101,8 @@ def run(module):
     try:
         _check_words(sys.argv[1:])
         status = importlib.import_module(module).main(sys.argv[1:]) or 0
-        sys.stdout.flush()
+        with _stdout_named():
+            sys.stdout.flush()
     except Failure as failure:
         status = _told(str(failure))
     except ModuleNotFoundError as missing:
@@ -193,7 +206,8 @@ class Print(argparse.Action):
         self.of = of
 
     def __call__(self, parser, namespace, values, option_string=None):
-        say(getattr(importlib.import_module('spltools.manual'), self.of)(parser))
+        with _stdout_named():
+            print(getattr(importlib.import_module('spltools.manual'), self.of)(parser), flush=True)
         parser.exit()
 
 
@@ -203,10 +217,17 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **words):
         words.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **words)
+        self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$')      # argparse's has no -1e4
         if ' ' not in self.prog:  # no verb of a tool
             self.add_argument('--man', action=Print, of='page', help='print the manual page (man -l -) and exit')
             self.add_argument('--completion', action=Print, of='completion',
                               help='print what bash needs to complete words, and exit')
+
+    def _print_message(self, message, file=None):
+        with _stdout_named() if file is sys.stdout else contextlib.nullcontext():
+            super()._print_message(message, file)
+            if file is sys.stdout:
+                file.flush()
 
     def parse_known_args(self, args=None, namespace=None):
         self.given = list(args or [])
@@ -321,7 +342,8 @@ def new_file(path, overwrite=False):
                 os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')
     except (OSError, RuntimeError) as problem:
-        _full(path, problem)
+        if not isinstance(problem, Unwritten) or problem.filename == temporary:     # else it is of another one
+            _full(path, problem)
         raise
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -387,7 +409,7 @@ def dataset(path, mode, **words):
     except BaseException as problem:
         file._isopen = 0
         if isinstance(problem, RuntimeError):  # of the library, which calls a full disk by other names
-            raise Unwritten(errno.EIO, _refusal(path) or str(problem)) from problem
+            raise Unwritten(errno.EIO, _refusal(path) or str(problem), path) from problem
         raise
 
 

@@ -1,7 +1,9 @@
-"""Models for the figures, NetCDF or raw: vp, rho (z, x) with coordinates x, z. (The modelling has its own, stricter reader.)"""
+"""Models for the figures, NetCDF or raw: vp, rho (z, x) with coordinates x, z, which is depth: heights are turned, as the programs
+do. (The modelling has its own, stricter reader.)"""
 import numpy as np
 
 from spltools.cli import fail
+from spltools.earth.layer_cells import is_x_axis, points_up
 from spltools.earth.rawmodel import read_raw
 from spltools.netcdf import open_dataset
 
@@ -43,11 +45,15 @@ def read_model(path, names=None, **words):
             if not of_numbers(v) or not v.size:
                 fail(f'{path}: {name} holds no numbers; give a model of numbers')
             a = np.ma.filled(v[:].astype(float), np.nan)
-            m.values[name], m.units[name] = (a.T if is_x(v.dimensions[0]) else a), getattr(v, 'units', '?')
-            dims = v.dimensions[::-1] if is_x(v.dimensions[0]) else v.dimensions
+            x_first = is_x_axis(ds, v.dimensions[0]) or v.dimensions[0].lower() == 'nx'
+            m.values[name], m.units[name] = (a.T if x_first else a), getattr(v, 'units', '?')
+            dims = v.dimensions[::-1] if x_first else v.dimensions
         if not m.values:
             fail(f'{path} has no variable vp or rho; it has {", ".join(ds.variables) or "none"}')
         m.z, m.x = (coordinate(ds, d) for d in dims)
+        if dims[0] in ds.variables and points_up(ds[dims[0]]):
+            turn = slice(None, None, -1 if m.z[-1] > m.z[0] else 1)          # the deepest came first
+            m.z, m.values = 0.0 - m.z[turn], {name: a[turn] for name, a in m.values.items()}
     if min(len(m.x), len(m.z)) < 2:
         fail(f'{path}: {len(m.x)} x {len(m.z)} samples (x, z) are no section: 2 along each are needed at least')
     if len({a.shape for a in m.values.values()}) > 1:
@@ -58,10 +64,6 @@ def read_model(path, names=None, **words):
 def of_numbers(variable):
     """False for text and for types that a file defines; netCDF4 gives those a dtype without a kind."""
     return getattr(variable.dtype, 'kind', 'none') in ('i', 'u', 'f')
-
-
-def is_x(dimension):
-    return dimension.lower() in ('x', 'distance', 'nx')
 
 
 def coordinate(ds, name):

@@ -127,6 +127,18 @@ def response(layers, zs, zr, m, k, omega):
     return motion
 
 
+def wavenumbers(n, dk):
+    """n of them, about dk apart, and weights that make a sum of the integral of k f(k) dk / (2 pi): exact for what lies no farther
+    from the axis than 2 pi / dk in all (Frappier & Olivier 1993, Math. Comp. 60, 303-316), where equal steps err at k = 0."""
+    from scipy.special import j0, j1
+
+    zero = (np.arange(n) + 0.75) * np.pi
+    zero += 1 / (8 * zero)
+    for _ in range(3):
+        zero += j0(zero) / j1(zero)
+    return zero * dk / np.pi, (dk / np.pi / j1(zero)) ** 2 / np.pi
+
+
 def layered_velocity(layers, zs, m, stations, spectrum, highest, t):
     """Velocity (station, component x y z, time) at the stations (x, y, z from the epicentre [m]), at times t from 0 [s].
 
@@ -141,21 +153,20 @@ def layered_velocity(layers, zs, m, stations, spectrum, highest, t):
     apart = np.abs(stations[:, 2] - zs).min()
     if apart < 0.1 * layers.vs.min() / highest:
         fail(f'source and station differ in depth by {apart:g} m: give at least a tenth of the shortest wavelength, '
-             f'{0.1 * layers.vs.min() / highest:g} m')
+             f'{0.1 * layers.vs.min() / highest:g} m, or leave such stations out with --channels')
     df = 1 / (PERIODS * t[-1])
     damping = DAMPING * df
     dk = 2 * np.pi / (1.1 * layers.vp.max() * t[-1] + 2 * far.max())
     out = np.zeros((len(stations), 3, len(t)))
     for n in range(int(np.ceil(highest / df)) + 1):
         omega = 2 * np.pi * n * df - 1j * damping
-        k = dk * (np.arange(int((1.05 * abs(omega) / layers.vs.min() + RANGE / apart) / dk) + 2) + 0.5)
+        k, area = wavenumbers(int((1.05 * abs(omega) / layers.vs.min() + RANGE / apart) / dk) + 2, dk)
         wave = spectrum(omega) * np.exp(1j * omega * t) * (1 if n == 0 else 2) * df
         done = {}
         for s, (x, y, z) in enumerate(stations):
             if z not in done:
                 done[z] = response(layers, zs, z, m, k, omega)
             u, w, v = done[z].transpose(1, 0, 2)
-            area = k * dk / (2 * np.pi)
             bessel = {q: 1j**float(q) * jv(q, k * far[s]) * area * np.exp(1j * q * azimuth[s]) for q in range(-3, 4)}
             plus = sum((u[i] + 1j * v[i]) @ bessel[q + 1] for i, q in enumerate(ORDERS))
             minus = sum((u[i] - 1j * v[i]) @ bessel[q - 1] for i, q in enumerate(ORDERS))

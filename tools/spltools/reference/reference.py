@@ -90,16 +90,24 @@ def turned(v, away):
 
 def exact_motion(a, file, depth, away):
     job = file.parameters()
+    if job.get('ocean_load'):
+        cli.fail(f"{a.file} has ocean_load={job['ocean_load']}: exact motion is known without the weight of an ocean")
     if job.get('mesh') and (a.layers or job['mesh'] == 'layers'):
         rows = read_layers(a.layers) if a.layers else meshed_layers(job)
     elif job.get('top') == 'free' and job.get('layers'):
         path = a.layers or job['layers']
         rows = read_layers(path)
-        check_layers(a, path, rows, file, job)
+        lost = losses(rows, job)
+        check_layers(a, path, rows, lost if job.get('attenuation') != 'no' else [[]] * len(rows), file)
+        rows = [[*row[:4], *(1 / x if x else np.inf for x in loss)] for row, loss in zip(rows, lost)]
     else:
         cli.fail(f'{a.file} is no run in flat layers below a free surface (layers= with top=free, or mesh=layers): exact motion is '
                  'not known; for one on another mesh give the layers with --layers')
     layers = Layers(rows, job.get('attenuation') != 'no', q_reference(file))
+    for what, z in (('the source', depth), ('a station', away[:, 2].min())):
+        if z < layers.top[0]:
+            cli.fail(f'{what} lies {layers.top[0] - z:g} m above the free surface, {layers.top[0]:g} m, where layers begin: '
+                     'give the layers of the run with --layers')
     spectrum, highest = wavelet(file, job)
     return layered_velocity(layers, depth, moment(a, job), away, spectrum, highest, file.time)
 
@@ -115,6 +123,9 @@ def meshed_layers(job):
         except (ValueError, TypeError):
             cli.fail(f"{job['layers']}, line {number}: layer {words[0]} has no plain depth, or no medium of numbers in "
                      f"{job['materials']}: give the layers with --layers")
+        if len(rows) > 1 and rows[-1][0] <= rows[-2][0]:
+            cli.fail(f"{job['layers']}, line {number}: layer {words[0]} begins above the one before and cuts it: give the layers "
+                     'with --layers')
     return rows
 
 
@@ -137,17 +148,41 @@ def read_layers(path):
                     rows.append([float(w) for w in words])
             except ValueError:
                 cli.fail(f'{path}, line {number}: these are no numbers')
-            if words and len(words) not in (4, 6):
-                cli.fail(f'{path}, line {number}: {len(words)} numbers, must be 4 or 6')
+            if words and (len(words) not in (4, 6) or len(words) != len(rows[0])):
+                cli.fail(f'{path}, line {number}: {len(words)} numbers, must be 4 or 6 in every line alike')
+            if words:
+                check_row(f'{path}, line {number}: ', rows)
     if not rows:
         cli.fail(f'{path} holds no layer')
     return rows
 
 
-def check_layers(a, path, rows, file, job):
+def check_row(where, rows):
+    """The last row must be one that the program would take (flat_layers.f90)."""
+    top, vp, vs, rho, *quality = rows[-1]
+    if not np.isfinite(rows[-1]).all():
+        cli.fail(f'{where}a number is not finite')
+    if len(rows) > 1 and top <= rows[-2][0]:
+        cli.fail(f'{where}top = {top:g} m, must be below the layer before, {rows[-2][0]:g} m')
+    if not (50 <= vp <= 15000 and 0 <= vs <= 0.8661 * vp and 1 <= rho <= 30000):
+        cli.fail(f'{where}vp, vs, rho = {vp:g}, {vs:g} m/s, {rho:g} kg/m3, must be 50 .. 15000, at most 0.866 vp, 1 .. 30000')
+    if vs > 0 and quality and min(quality) < 1:
+        cli.fail(f'{where}Qp, Qs = {quality[0]:g}, {quality[1]:g}, must be 1 or more, 1e9 where nothing attenuates')
+
+
+def losses(rows, job):
+    """1/Qp, 1/Qs of each row as the program has them: of the file, else by the rule qs_vs; 0 where nothing is lost."""
+    ratio = float(job.get('qs_vs', 0))
+    if len(rows[0]) == 4 and ratio:
+        by_rule = [1 / (ratio * row[2]) if row[2] else 0.0 for row in rows]
+        return [[loss / float(job.get('qp_qs', 2)), loss] for loss in by_rule]
+    return [[1 / q if q and (row[2] or n == 0) else 0.0 for n, q in enumerate(row[4:])] for row in rows]
+
+
+def check_layers(a, path, rows, lost, file):
     """The layers must be those that the run read, by the fingerprint in its output; told only where the user chose others."""
     stored = file.text('model_hash')
-    found = layers_hash(rows, job.get('attenuation') != 'no')
+    found = layers_hash(rows, lost)
     if not stored or found == stored:
         return
     what = f'{path} does not hold the layers of the run: their fingerprint is {found}, that in {a.file} is {stored}'
@@ -156,13 +191,12 @@ def check_layers(a, path, rows, file, job):
     cli.warn(f'{what}; the exact motion is that of {path}')
 
 
-def layers_hash(rows, attenuation):
+def layers_hash(rows, lost):
     """The fingerprint of layers as the program makes it (hash.f90, SummariseLayers in model3d.f90): two polynomials
     modulo 2**31 - 1 in the halves of the double precision numbers top, vp, vs, rho and, where they count, 1/Qp, 1/Qs."""
     h = [1, 2]
-    for row in rows:
-        quality = [1 / q if q else np.inf for q in row[4:]] if attenuation else []
-        numbers = [x + 0.0 for x in (*row[:4], *quality)]          # -0 is 0
+    for row, loss in zip(rows, lost):
+        numbers = [x + 0.0 for x in (*row[:4], *loss)]             # -0 is 0
         for word in struct.unpack(f'<{2 * len(numbers)}I', struct.pack(f'<{len(numbers)}d', *numbers)):
             h = [(x * base + word) % 2147483647 for x, base in zip(h, (1103515245, 1664525))]
     return '%08X%08X' % tuple(h)
