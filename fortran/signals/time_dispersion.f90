@@ -71,7 +71,8 @@ contains
     do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
-      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend, full)
+      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi* &
+                 LowPass(theta/(2*pi), 0.8_dp*fend, fend, full)
       if (k == 0) spectrum = spectrum/2
       call AddWave(spectrum, omega, (n1 - 0.5_dp)*dt - before, dt, sum_q)
     end do
@@ -293,7 +294,8 @@ contains
     omega = [(k*domega, k=0, n)]
     theta = omega
     if (correct) theta = 2/dt*sin(omega*dt/2)
-    amplitude = dt_thin*domega/pi*LowPass(theta/(2*pi), f%fpass, f%fstop, KaiserArea(1.0_dp, step_b))/DecimatorResponse(f%thin, omega*dt/(2*pi))
+    amplitude = dt_thin*domega/pi*LowPass(theta/(2*pi), f%fpass, f%fstop, KaiserArea(1.0_dp, step_b))/ &
+                DecimatorResponse(f%thin, omega*dt/(2*pi))
     if (correct) amplitude = amplitude*cos(omega*dt/2)
     amplitude(1) = amplitude(1)/2
     left = Waves(theta, t_first, dt_out, row2 - row1 + 1, omega*early)

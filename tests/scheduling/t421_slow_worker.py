@@ -4,14 +4,13 @@ answers first is heard, once."""
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 
 from check import PATIENCE, claim, done
 from jobs import LOOPS, Gate, events, kick, ranks_here, slow_machine, wait_until
-from minisurvey import command, differences, make, run, statuses, write_deck, write_keymap
+from minisurvey import command, differences, make, run, statuses, write_keymap
 from shims import preload
 
 
