@@ -3,7 +3,7 @@ module kaiser_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: Kaiser, KaiserStep, KaiserLobe, Sinc
+  public :: Kaiser, KaiserStep, KaiserArea, KaiserLobe, Sinc
 
 contains
 
@@ -15,23 +15,34 @@ contains
     if (abs(x) <= 1) Kaiser = BesselI0(b*sqrt(1 - x*x))/BesselI0(b)
   end function Kaiser
 
-  !> A smooth step from 0 at x <= -1 to 1 at x >= 1: the normalised integral of the Kaiser window, by Simpson's rule.
-  elemental real(dp) function KaiserStep(x, b) result(step)
+  !> A smooth step from 0 at x <= -1 to 1 at x >= 1: the normalised integral of the Kaiser window. full: KaiserArea(1, b), where
+  !> many steps are asked for.
+  elemental real(dp) function KaiserStep(x, b, full) result(step)
     real(dp), intent(in) :: x, b
-    integer, parameter :: n = 64
-    real(dp) :: part, whole, weight
-    integer :: i
+    real(dp), intent(in), optional :: full
     step = merge(0.0_dp, 1.0_dp, x <= -1)
     if (abs(x) >= 1) return
-    part = 0
-    whole = 0
+    if (present(full)) then
+      step = KaiserArea(x, b)/full
+    else
+      step = KaiserArea(x, b)/KaiserArea(1.0_dp, b)
+    end if
+  end function KaiserStep
+
+  !> The integral of the Kaiser window from -1 to x <= 1, by Simpson's rule, times 192.
+  elemental real(dp) function KaiserArea(x, b) result(area)
+    real(dp), intent(in) :: x, b
+    integer, parameter :: n = 64
+    real(dp) :: middle, at, weight
+    integer :: i
+    middle = BesselI0(b)
+    area = 0
     do i = 0, n
       weight = merge(1, merge(4, 2, mod(i, 2) == 1), i == 0 .or. i == n)
-      part = part + weight*Kaiser(-1 + (x + 1)*i/n, b)*(x + 1)
-      whole = whole + weight*Kaiser(-1 + 2.0_dp*i/n, b)*2
+      at = -1 + (x + 1)*i/n
+      if (abs(at) <= 1) area = area + weight*(BesselI0(b*sqrt(1 - at*at))/middle)*(x + 1)
     end do
-    step = part/whole
-  end function KaiserStep
+  end function KaiserArea
 
   !> Half-width of the main lobe of the transform of a Kaiser window of half-width 1: for a window in frequency [Hz] of half-width F
   !> its transform is down in its side lobes after KaiserLobe(b)/F seconds, and the other way round.

@@ -12,7 +12,7 @@ module time_dispersion_m
   use checked_m, only: Above, Below, Whole
   use kinds_m, only: dp, sp
   use error_m, only: error_t, Fail
-  use kaiser_m, only: KaiserLobe, KaiserStep
+  use kaiser_m, only: KaiserArea, KaiserLobe, KaiserStep
   use resample_m, only: decimator_t, DecimatorApply, DecimatorNew, DecimatorResponse
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
@@ -51,7 +51,7 @@ contains
     real(dp), intent(in) :: t_start, dt
     real(sp), intent(out) :: q(:)
     real(dp), intent(in), optional :: early
-    real(dp) :: before, fend, reach, first, last, domega, omega, theta
+    real(dp) :: before, fend, reach, first, last, domega, omega, theta, full
     real(dp), allocatable :: sum_q(:)
     complex(dp) :: spectrum
     integer :: k, n1, n2
@@ -67,10 +67,12 @@ contains
     if (n2 < n1) return
     allocate (sum_q(n1:n2), source=0.0_dp)
     domega = 2*pi/(last - first + 2*reach)
+    full = KaiserArea(1.0_dp, step_b)
     do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
-      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
+      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi* &
+                 LowPass(theta/(2*pi), 0.8_dp*fend, fend, full)
       if (k == 0) spectrum = spectrum/2
       call AddWave(spectrum, omega, (n1 - 0.5_dp)*dt - before, dt, sum_q)
     end do
@@ -92,7 +94,7 @@ contains
     real(dp), intent(in) :: t0, dt_rate, t_start, dt, fband
     integer, intent(out) :: first
     real(sp), allocatable, intent(out) :: q(:)
-    real(dp) :: fend, reach, from, to, domega, omega, theta
+    real(dp) :: fend, reach, from, to, domega, omega, theta, full
     real(dp), allocatable :: sum_q(:)
     complex(dp) :: spectrum
     integer :: k, last
@@ -104,10 +106,11 @@ contains
     last = Whole(Below(to/dt) + 1, first)
     allocate (sum_q(first:last), source=0.0_dp)
     domega = 2*pi/(to - from + 2*reach)
+    full = KaiserArea(1.0_dp, step_b)
     do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
-      spectrum = FaultTransform(rate, t0 - t_start, dt_rate, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
+      spectrum = FaultTransform(rate, t0 - t_start, dt_rate, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend, full)
       if (k == 0) spectrum = spectrum/2
       call AddWave(spectrum, omega, (first - 0.5_dp)*dt, dt, sum_q)
     end do
@@ -249,13 +252,14 @@ contains
     integer, intent(in) :: nt
     real(dp), intent(in) :: t1, dt, tmax, longest
     real(sp) :: gain(nt)
-    real(dp) :: length
+    real(dp) :: length, full
     integer :: n
     gain = 1
     length = min(t1 + nt*dt - tmax, longest)
     if (length <= 0) return
+    full = KaiserArea(1.0_dp, taper_b)
     do n = max(1, floor((tmax - t1)/dt)), nt
-      gain(n) = real(KaiserStep(1 - 2*(t1 + (n - 1)*dt - tmax)/length, taper_b), sp)
+      gain(n) = real(KaiserStep(1 - 2*(t1 + (n - 1)*dt - tmax)/length, taper_b, full), sp)
     end do
   end function EndTaper
 
@@ -290,7 +294,8 @@ contains
     omega = [(k*domega, k=0, n)]
     theta = omega
     if (correct) theta = 2/dt*sin(omega*dt/2)
-    amplitude = dt_thin*domega/pi*LowPass(theta/(2*pi), f%fpass, f%fstop)/DecimatorResponse(f%thin, omega*dt/(2*pi))
+    amplitude = dt_thin*domega/pi*LowPass(theta/(2*pi), f%fpass, f%fstop, KaiserArea(1.0_dp, step_b))/ &
+                DecimatorResponse(f%thin, omega*dt/(2*pi))
     if (correct) amplitude = amplitude*cos(omega*dt/2)
     amplitude(1) = amplitude(1)/2
     left = Waves(theta, t_first, dt_out, row2 - row1 + 1, omega*early)
@@ -301,10 +306,10 @@ contains
     block%m = real(matmul(transpose(left), right), sp)
   end subroutine MakeBlock
 
-  !> 1 below fpass, 0 above fstop, smooth between.
-  elemental real(dp) function LowPass(frequency, fpass, fstop)
-    real(dp), intent(in) :: frequency, fpass, fstop
-    LowPass = KaiserStep((fpass + fstop - 2*frequency)/(fstop - fpass), step_b)
+  !> 1 below fpass, 0 above fstop, smooth between. full: KaiserArea(1, step_b).
+  elemental real(dp) function LowPass(frequency, fpass, fstop, full)
+    real(dp), intent(in) :: frequency, fpass, fstop, full
+    LowPass = KaiserStep((fpass + fstop - 2*frequency)/(fstop - fpass), step_b, full)
   end function LowPass
 
   !> (2 nf, n): cosines, then sines, of frequency(k) (t0 + (i-1) dt) - phase(k).

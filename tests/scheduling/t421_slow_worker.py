@@ -4,14 +4,13 @@ answers first is heard, once."""
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 
 from check import PATIENCE, claim, done
-from jobs import Gate, cpu, events, kick, ranks_here, slow_machine, wait_until
-from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap
+from jobs import LOOPS, Gate, events, kick, ranks_here, slow_machine, wait_until
+from minisurvey import command, differences, make, run, statuses, write_keymap
 from shims import preload
 
 
@@ -78,14 +77,9 @@ claim(("done", LAME) in [(e, w) for e, _, w in seen] and last < len(dealt) - 3, 
 # --- two answers for one shot -----------------------------------------------------------------------------------------
 
 # A worker that hears too late that its shot is taken over delivers it all the same: one that has begun its last turn of the time
-# loop. It has to be stopped there, not while it talks to the master, who would wait for it: so the slowest of the variants, of whose
-# processor time set-up and letters are a small part, and a few attempts. Two are stopped, so that the third is still at work on the
-# shot of one when the answer of the other comes; nobody would wait for it else.
+# loop. Two are stopped there, so that the third is still at work on the shot of one when the answer of the other comes; nobody would
+# wait for it else.
 make(shots=3)
-NX, NZ = (1601, 801) if SLOW == 1 else (601, 301)
-np.full(NX * NZ, 2000.0, "<f4").tofile("vp.raw")
-write_deck(variant="fortran", rho=None, model_nx=NX, model_nz=NZ, tmax=0.009, fpeak=20, delay=0.02, dispersion="warn",
-           aperture=-1)
 
 
 def of_worker(output, event):
@@ -97,31 +91,16 @@ def of_worker(output, event):
     return found
 
 
-def shot_cpu():
-    """Processor seconds that the second worker takes for its shot."""
-    p = start("par=job.par", "output=whole.nc", ranks=4)
-    wait_until(lambda: 2 in of_worker("whole.nc", "deal").values(), process=p)
-    pid = ranks_here().get(2)
-    before = cpu(pid)
-    wait_until(lambda: 2 in of_worker("whole.nc", "done").values(), process=p)
-    used = cpu(pid) - before
-    p.communicate(timeout=PATIENCE)
-    return used
-
-
-def stand_still(output, after):
-    """A survey on three workers; two stand still in their first shots, after so much work, until the other has done the shot of one
+def stand_still(output, loops):
+    """A survey on three workers; two stand still in their first shots, after so many loops, until the other has done the shot of one
     of them, which goes on then."""
-    p = start("par=job.par", "output=" + output, ranks=4)
-    wait_until(lambda: len(of_worker(output, "deal")) == 3, process=p)
+    gate = Gate(output.removesuffix(".nc"), loops=loops)
+    p = start("par=job.par", "output=" + output, ranks=4, env={**slow_machine(0), **gate.env})
+    wait_until(lambda: all(gate.reached(w) for w in (1, 2, 3)), process=p)
     pids = {w: pid for w, pid in ranks_here().items() if w > 1}
-    used = {w: cpu(pid) for w, pid in pids.items()}
-    running = set(pids)
-    while running and p.poll() is None:
-        for w in [w for w in running if cpu(pids[w]) >= used[w] + after]:
-            kick(pids[w], sig=signal.SIGSTOP)
-            running.remove(w)
-        time.sleep(0.005)
+    for pid in pids.values():
+        kick(pid, sig=signal.SIGSTOP)
+    gate.open()
     dealt = of_worker(output, "deal")
     wait_until(lambda: any(dealt[r] != w for r, w in of_worker(output, "done").items()), process=p)
     for r, w in of_worker(output, "done").items():
@@ -134,12 +113,11 @@ def stand_still(output, after):
     return p.returncode, said
 
 
-whole = shot_cpu()
 attempt, late = 0, False
 while not late and attempt < 8:
     attempt += 1
     output = f"late{attempt}.nc"
-    status, said = stand_still(output, whole * (0.65, 0.75, 0.8, 0.7)[attempt % 4])
+    status, said = stand_still(output, LOOPS - attempt)
     answers = [r for e, r, _ in events(output) if e == "done"]
     late = "came late with it; its gather is not used" in said
     claim(status == 0 and statuses(output) == [1] * 3 and sorted(answers) == sorted(set(answers)),

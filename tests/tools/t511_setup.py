@@ -102,6 +102,10 @@ fake = tree / "build/venv/bin/python"
 fake.write_text("#!/bin/bash\nexit 0\n")
 fake.chmod(0o755)
 claim(setup(full, "python")[1].strip() == str(fake), "python: build/venv is preferred")
+modules = "import numpy, matplotlib, netCDF4, segyio, xarray, meshio, h5py, pip"
+system = subprocess.run(["/usr/bin/python3", "-c", modules], stderr=subprocess.DEVNULL).returncode == 0
+quick = setup(full, "python", "quick")[1].strip()
+claim(quick == ("/usr/bin/python3" if system else str(fake)), f"python quick: {quick}, the system's where it has the modules")
 fake.write_text("#!/bin/bash\nexit 1\n")
 claim(setup(full, "python")[1].strip() != str(fake), "python: a build/venv that lacks modules is passed over")
 

@@ -193,7 +193,7 @@ def _try_other_python(name):
         return
     root = os.path.dirname(beside)
     for python in (os.path.join(root, 'build', 'venv', 'bin', 'python'), '/usr/bin/python3'):
-        if os.access(python, os.X_OK) and not os.path.samefile(python, sys.executable):
+        if os.access(python, os.X_OK) and python != sys.executable:  # that of build/venv may be a link to the system's
             sys.stderr.flush()
             os.execve(python, [python] + sys.argv, dict(os.environ, SPL_OTHER_PYTHON='1'))
 
