@@ -182,8 +182,8 @@ contains
     call OffGridStart(points)
     moved = 0
     bent = 0
-    contact = allocated(self%shot%lacks)
-    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%lacks(:, size(self%shot%lacks, 2)), &
+    contact = allocated(self%shot%at_places)
+    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%at_places(:, size(self%shot%at_places, 2)), &
                                    points, sums, contact)
     if (contact) then
       moved = sums%moved
@@ -240,8 +240,8 @@ contains
     logical :: contact
     associate (x => self%shot%rx(r), z => self%shot%rz(r), field => self%fields(c))
       sign = merge(-1.0_dp, 1.0_dp, field == field_sigma)
-      contact = allocated(self%shot%lacks)
-      if (contact) call ContactPoint(self, field, x, z, self%shot%lacks(:, r), source, sums, contact)
+      contact = allocated(self%shot%at_places)
+      if (contact) call ContactPoint(self, field, x, z, self%shot%at_places(:, r), source, sums, contact)
       if (contact) then
         self%near(r, c) = sums%q
         if (field == field_sigma) self%moved(:, r) = sums%moved

@@ -9,7 +9,7 @@
 !> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
-  use fd3d_contacts_m, only: rock_t, Fd3dRockRead
+  use fd3d_contacts_m, only: rock_t, Fd3dRockMotion, Fd3dRockRead
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
   use kinds_m, only: dp, sp
@@ -45,7 +45,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(rock_t), intent(in), optional :: rock    !< around it; without it no contact is
     integer :: a, b
-    if (present(rock) .and. name(1:1) /= 'v') then
+    if (present(rock)) then
       if (rock%beside) then
         call BesideContact(list, grid, name, x, rock)
         return
@@ -84,6 +84,10 @@ contains
     integer :: a, b
     part = 0
     select case (name(1:1))
+    case ('v')
+      a = AxisOf(name(2:2))
+      call Fd3dRockMotion(list, grid, x, rock, real([(merge(1, 0, b == a), b=1, 3)], dp), 0)
+      return
     case ('p')
       do a = 1, 3
         part(a, a) = -1.0_dp/3

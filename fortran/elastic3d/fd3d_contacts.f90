@@ -10,19 +10,23 @@
 !> point first, and by those of the place then. All of it is linear in the fields, and where the medium is even it is the weights
 !> alone. Beside fluids and air, and below a free surface, other weights are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
-  use fd3d_engine_m, only: fd3d_grid_t, side_periodic
+  use fd3d_bends_m, only: bend_reach, Fd3dBends
+  use fd3d_engine_m, only: fd3d_grid_t, field_vx, side_periodic
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dLame, Fd3dModuli
   use fd3d_point_lists_m, only: fd3d_list_t, fd3d_tensor, Fd3dSum, StandsOnHalf
   use kinds_m, only: dp, sp
+  use model3d_line_m, only: line_parts
+  use model3d_place_m, only: LinesOf
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use window_m, only: window_t
   implicit none
   private
-  public :: rock_t, Fd3dRock, Fd3dRockRead, Fd3dRockMoment, rock_even, rock_reach
+  public :: rock_t, Fd3dRock, Fd3dRockRead, Fd3dRockMoment, Fd3dRockMotion, rock_even, rock_reach
 
-  integer, parameter :: rock_reach = sinc_nodes/2 + 1   !< cells to each side of a place whose moduli count
+  integer, parameter :: rock_reach = bend_reach   !< cells to each side of a place whose moduli count
   real(dp), parameter :: rock_even = 1.02_dp      !< moduli there, the largest over the least: less is no contact
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
+  integer, parameter :: of_stress = 1, of_slopes = 2, of_velocity = 3   !< weights of points are for
   integer, parameter :: pair(2, 6) = reshape([1, 1, 2, 2, 3, 3, 1, 2, 1, 3, 2, 3], [2, 6])   !< axes of fd3d_tensor
 
   !> The rock around a place.
@@ -30,18 +34,19 @@ module fd3d_contacts_m
     logical :: beside = .false.                   !< of a contact
     real(dp) :: n(3) = 0                          !< across it
     real(dp) :: lambda = 0, mu = 0                !< of the place
+    real(dp) :: bends(line_parts) = 0             !< of velocity there (fd3d_bends.f90)
     real(sp), allocatable, dimension(:, :, :) :: lambdas, mus !< of cells of the box around the piece
   end type rock_t
 
 contains
 
   !> The rock around x [m], whose own medium is known.
-  subroutine Fd3dRock(moduli, window, grid, x, medium, rock)
+  subroutine Fd3dRock(moduli, window, grid, x, numbers, rock)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window
     type(fd3d_grid_t), intent(in) :: grid         !< the box around the piece
     real(dp), intent(in) :: x(3)
-    real(dp), intent(in) :: medium(:)             !< as Fd3dLame takes it
+    real(dp), intent(in) :: numbers(:)            !< of the place (model3d_place.f90)
     type(rock_t), intent(out) :: rock
     real(sp), allocatable :: rho(:, :, :)
     integer :: c(3), low(3), high(3), a
@@ -59,12 +64,13 @@ contains
     if (.not. minval(rock%mus) > 0) return
     if (maxval(rock%mus) < rock_even*minval(rock%mus) .and. &
         maxval(rock%lambdas + 2*rock%mus) < rock_even*minval(rock%lambdas + 2*rock%mus)) return
-    associate (lame => Fd3dLame(moduli, medium))
+    associate (lame => Fd3dLame(moduli, numbers))
       rock%lambda = lame(1)
       rock%mu = lame(2)
     end associate
     rock%n = Across(rock, grid%d, x/grid%d - (grid%first - 1) + 0.5_dp)
     rock%beside = rock%mu > 0 .and. norm2(rock%n) > 0
+    if (rock%beside) rock%bends = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers))
   end subroutine Fd3dRock
 
   !> The direction in which the logarithms of moduli change most from cell to cell around a place; 0 if none do, or they do in all.
@@ -109,7 +115,7 @@ contains
     logical, intent(in) :: slopes
     real(dp), allocatable :: w(:, :, :, :)
     integer :: low(3)
-    call RockWeights(grid, x, rock, part, slopes, low, w)
+    call RockWeights(grid, x, rock, part, merge(of_slopes, of_stress, slopes), low, w)
     if (slopes) call SumOfSlopes(grid, low, w)
     call Fd3dSum(list, grid, x, low, w, .not. slopes, 0)
   end subroutine Fd3dRockRead
@@ -124,21 +130,53 @@ contains
     integer, intent(in) :: h
     real(dp), allocatable :: w(:, :, :, :)
     integer :: low(3)
-    call RockWeights(grid, x, rock, -moment*grid%dt/product(grid%d), .true., low, w)
+    call RockWeights(grid, x, rock, -moment*grid%dt/product(grid%d), of_slopes, low, w)
     call Fd3dSum(list, grid, x, low, w(:, :, :, :size(fd3d_tensor)), .true., h)
   end subroutine Fd3dRockMoment
 
+  !> The sum of part times velocity: of one more receiver, or, of a force with history h > 0, what it gives its points.
+  subroutine Fd3dRockMotion(list, grid, x, rock, part, h)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(dp), intent(in) :: x(3), part(3)
+    type(rock_t), intent(in) :: rock
+    integer, intent(in) :: h
+    real(dp), allocatable :: w(:, :, :, :)
+    real(dp) :: along(sinc_nodes, 3), place
+    integer :: low(3), first(3), at(3), c, i, j, k, axis
+    call RockWeights(grid, x, rock, spread(part, 2, 3), of_velocity, low, w)
+    call SumOfSlopes(grid, low, w)
+    do c = 1, 3
+      if (.not. abs(part(c)) > 0) cycle
+      do axis = 1, 3
+        place = x(axis)/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field_vx + c - 1, axis)) - grid%first(axis) + 1
+        call SincWeights(place, first(axis), along(:, axis))
+      end do
+      do k = 1, sinc_nodes
+        do j = 1, sinc_nodes
+          do i = 1, sinc_nodes
+            at = first + [i, j, k] - low
+            w(at(1), at(2), at(3), c) = w(at(1), at(2), at(3), c) + part(c)*along(i, 1)*along(j, 2)*along(k, 3)
+          end do
+        end do
+      end do
+    end do
+    call Fd3dSum(list, grid, x, low, w, .false., h)
+  end subroutine Fd3dRockMotion
+
   !> The weights of points, cells from `low` on: of stress in the order of fd3d_tensor; of slopes dv_b/dx_a, a <= b, in its order,
   !> then those of a > b.
-  subroutine RockWeights(grid, x, rock, part, slopes, low, weight)
+  subroutine RockWeights(grid, x, rock, part, of, low, weight)
     type(fd3d_grid_t), intent(in) :: grid
     real(dp), intent(in) :: x(3), part(3, 3)
     type(rock_t), intent(in) :: rock
-    logical, intent(in) :: slopes
+    integer, intent(in) :: of
     integer, intent(out) :: low(3)
     real(dp), allocatable, intent(out) :: weight(:, :, :, :)
+    logical :: slopes
     real(dp) :: w(sinc_nodes, 3), place, lambda, mu, known(2), each(2)
     integer :: first(3), at(3), c, i, j, k, axis
+    slopes = of /= of_stress
     low = lbound(rock%mus)
     associate (high => ubound(rock%mus))
       allocate (weight(low(1):high(1), low(2):high(2), low(3):high(3), size(pair, 2) + merge(3, 0, slopes)), source=0.0_dp)
@@ -156,7 +194,7 @@ contains
             at = first + [i, j, k] - 1
             lambda = real(rock%lambdas(at(1), at(2), at(3)), dp)
             mu = ShearModulus(rock%mus(at(1) - 1:at(1), at(2) - 1:at(2), at(3) - 1:at(3)), pair(1, c), pair(2, c))
-            if (any(abs([lambda, mu] - known) > 0)) each = Shares(rock, part, pair(:, c), lambda, mu, slopes)
+            if (any(abs([lambda, mu] - known) > 0)) each = Shares(rock, part, pair(:, c), lambda, mu, of)
             known = [lambda, mu]
             weight(at(1), at(2), at(3), c) = w(i, 1)*w(j, 2)*w(k, 3)*each(1)
             if (slopes .and. c > 3) weight(at(1), at(2), at(3), c + 3) = w(i, 1)*w(j, 2)*w(k, 3)*each(2)
@@ -215,15 +253,17 @@ contains
   end function ShearModulus
 
   !> The sum of part times what the place has: of s_ab = 1 at a point with such moduli, or of dv_b/dx_a = 1 and of dv_a/dx_b = 1.
-  pure function Shares(rock, part, ab, lambda, mu, slopes) result(share)
+  pure function Shares(rock, part, ab, lambda, mu, of) result(share)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: part(3, 3), lambda, mu
-    integer, intent(in) :: ab(2)
-    logical, intent(in) :: slopes
+    integer, intent(in) :: ab(2), of
     real(dp) :: share(2), g(3, 3)
     integer :: i
     g = 0
-    if (slopes) then
+    if (of == of_velocity) then
+      g(ab(1), ab(2)) = 1
+      share = [sum(part(:, 1)*Bend(rock, g, lambda, mu)), sum(part(:, 1)*Bend(rock, transpose(g), lambda, mu))]
+    else if (of == of_slopes) then
       g(ab(1), ab(2)) = 1
       share = [sum(part*Here(rock, g, lambda, mu)), sum(part*Here(rock, transpose(g), lambda, mu))]
     else
@@ -248,5 +288,17 @@ contains
                             reshape(along/rock%mu + dot_product(n, t)*n/(rock%lambda + 2*rock%mu), [1, 3]))
     end associate
   end function Here
+
+  !> By how much velocity at the place is more than weights have it, of the gradient of motion at a point.
+  pure function Bend(rock, g, lambda, mu) result(more)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: g(3, 3), lambda, mu
+    real(dp) :: more(3), t(3), across
+    associate (n => rock%n, trace => g(1, 1) + g(2, 2) + g(3, 3))
+      t = lambda*trace*n + mu*matmul(g + transpose(g), n)
+      across = dot_product(n, t)
+      more = rock%bends(1)*(t - across*n) + (rock%bends(2)*across - rock%bends(3)*(trace - dot_product(n, matmul(g, n))))*n
+    end associate
+  end function Bend
 
 end module fd3d_contacts_m

@@ -7,11 +7,11 @@ submodule(fd3d_m) fd3d_setup
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
-  use fd3d_contacts_m, only: rock_t, Fd3dRock, Fd3dRockMoment
+  use fd3d_contacts_m, only: rock_t, Fd3dRock, Fd3dRockMoment, Fd3dRockMotion
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
   use fd3d_pieces_m, only: Fd3dTouches, touches
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dOwned
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dMoves, Fd3dOwned
   use finite_fault_m, only: FaultSample, FaultSlip, FaultSome
   use receiver_sum_m, only: receiver_parts
   use source3d_m, only: source_fault, source_force, source_volume
@@ -219,6 +219,7 @@ contains
     real(dp), intent(in) :: at(3)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
+    type(rock_t) :: rock
     integer :: c(3), low(3), high(3)
     c = floor(at/self%whole%d) + 2 - self%around%first
     c = min(max(1, c), self%around%n)
@@ -229,7 +230,13 @@ contains
     allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
     allocate (lambda, mu, mold=rho)
     call Fd3dModuli(self%moduli, window, low, high, rho, lambda, mu)
-    call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, low=low)
+    call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
+    if (rock%beside) then
+      call Fd3dRockMotion(list, self%around, at, rock, self%own%source%force*self%grid%dt/product(self%grid%d), 1)
+      call Fd3dMoves(list, rho, 1, low)
+    else
+      call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, low=low)
+    end if
   end subroutine AddForce
 
   !> Of a fault this rank keeps the histories of the points that act on its cells, and counts these points alone.
@@ -350,7 +357,7 @@ contains
       do r = 1, size(self%shot%rx)
         at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
         rock = rock_t()
-        if (names(c)(1:1) /= 'v') call RockOf(self, window, at, r, rock)
+        call RockOf(self, window, at, r, rock)
         call Fd3dComponent(self%records, self%around, trim(names(c)), at, error, rock)
         if (allocated(error)) then
           error%message = 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//': '//error%message
@@ -369,7 +376,7 @@ contains
     real(dp), intent(in) :: at(3)
     integer, intent(in) :: r
     type(rock_t), intent(out) :: rock
-    if (allocated(self%shot%lacks)) call Fd3dRock(self%moduli, window, self%around, at, self%shot%lacks(:, r), rock)
+    if (allocated(self%shot%at_places)) call Fd3dRock(self%moduli, window, self%around, at, self%shot%at_places(:, r), rock)
   end subroutine RockOf
 
   module procedure GiveReceivers
