@@ -5,9 +5,10 @@ module model3d_line_m
   use model3d_m, only: model3d_t
   implicit none
   private
-  public :: Model3dLines
+  public :: Model3dLines, LineParts
 
-  integer, parameter, public :: line_parts = 3    !< 1/mu, 1/(lambda + 2 mu), lambda/(lambda + 2 mu)
+  !> Parts of a line, integrals of: 1/mu, 1/(lambda + 2 mu) [m/Pa], lambda/(lambda + 2 mu) [m], mu, 2 lambda mu/(lambda + 2 mu) [N/m].
+  integer, parameter, public :: line_parts = 5, line_mu = 1, line_p = 2, line_rate = 3, line_free = 4, line_plate = 5
 
 contains
 
@@ -104,14 +105,20 @@ contains
     if ((own - before)*(behind - own) > 0) slope = sign(min(abs(own - before), abs(behind - own)), behind - own)
   end function Slope3
 
-  !> Of vp, vs, rho.
+  !> What is integrated, of vp, vs, rho.
   pure function Parts(medium)
     real(dp), intent(in) :: medium(3)
     real(dp) :: Parts(line_parts)
-    real(dp) :: m, p
-    m = medium(3)*medium(2)**2
-    p = medium(3)*medium(1)**2
-    Parts = [1/max(m, tiny(m)), 1/max(p, tiny(p)), (p - 2*m)/max(p, tiny(p))]
+    Parts = LineParts(medium(3)*(medium(1)**2 - 2*medium(2)**2), medium(3)*medium(2)**2)
   end function Parts
+
+  !> The same, of Lame's moduli.
+  pure function LineParts(lambda, mu) result(parts)
+    real(dp), intent(in) :: lambda, mu
+    real(dp) :: parts(line_parts)
+    real(dp) :: rate
+    rate = lambda/max(lambda + 2*mu, tiny(mu))
+    parts = [1/max(mu, tiny(mu)), 1/max(lambda + 2*mu, tiny(mu)), rate, mu, 2*mu*rate]
+  end function LineParts
 
 end module model3d_line_m

@@ -13,8 +13,8 @@ module fd3d_bends_m
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dModuli
   use kinds_m, only: dp, sp
-  use model3d_line_m, only: line_parts
-  use sinc_m, only: sinc_nodes, SincWeights
+  use model3d_line_m, only: line_mu, line_parts, LineParts
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use window_m, only: window_t
   implicit none
   private
@@ -29,17 +29,18 @@ contains
 
   !> The integrals along the axes to x [m], in cell c, each times the part of n along its axis: of 1/mu, 1/(lambda + 2 mu) [m/Pa] and
   !> lambda/(lambda + 2 mu) [m]. lines: (parts before and behind x, axis), as model3d_line.f90 has them; 0: not known.
-  function Fd3dBends(moduli, window, grid, x, c, n, lines) result(bends)
+  function Fd3dBends(moduli, window, grid, x, c, n, lines, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window
     type(fd3d_grid_t), intent(in) :: grid
     real(dp), intent(in) :: x(3), n(3), lines(:, :)
     integer, intent(in) :: c(3)
+    logical, intent(in) :: even                   !< weights of what bends
     real(dp) :: bends(line_parts)
     type(fd3d_moduli_t) :: plain
     real(dp) :: cells(line_parts, -bend_reach:bend_reach), ripple(0:ripples), place
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
-    integer :: low(3), high(3), a, part
+    integer :: low(3), high(3), a, j, part
     bends = 0
     plain = moduli
     plain%anelastic = .false.
@@ -54,14 +55,14 @@ contains
       allocate (lambda, mu, mold=rho)
       call Fd3dModuli(plain, window, low, high, rho, lambda, mu)
       associate (l => real(reshape(lambda, [size(lambda)]), dp), m => real(reshape(mu, [size(mu)]), dp))
-        cells(1, :) = 1/m
-        cells(2, :) = 1/(l + 2*m)
-        cells(3, :) = l/(l + 2*m)
+        do j = -bend_reach, bend_reach
+          cells(:, j) = LineParts(l(j + bend_reach + 1), m(j + bend_reach + 1))
+        end do
       end associate
       deallocate (rho, lambda, mu)
       place = x(a)/grid%d(a) - (grid%first(a) - 1) - c(a) + 0.5_dp
       do part = 1, line_parts
-        bends(part) = bends(part) + n(a)*grid%d(a)*Lack(cells(part, :), part > 1, place, ripple, &
+        bends(part) = bends(part) + n(a)*grid%d(a)*Lack(cells(part, :), part /= line_mu, place, ripple, even, &
                                                         lines([part, part + line_parts], a)/grid%d(a))
       end do
     end do
@@ -69,9 +70,9 @@ contains
 
   !> Along a line of cells, what the integral of the earth to `place`, counted in cells from the centre of the middle one, is more
   !> than the grid's; centred: of points at the centres of cells, else between them with means of two; before, behind: earth's.
-  pure real(dp) function Lack(cells, centred, place, ripple, earth) result(lack_)
+  pure real(dp) function Lack(cells, centred, place, ripple, even, earth) result(lack_)
     real(dp), intent(in) :: cells(-bend_reach:), place, ripple(0:), earth(2)
-    logical, intent(in) :: centred
+    logical, intent(in) :: centred, even
     real(dp), dimension(-bend_reach:bend_reach) :: own, long, step, changes
     real(dp) :: w(sinc_nodes), least, most
     integer :: j, m, first, from
@@ -85,7 +86,8 @@ contains
     long = 0
     step = 0
     changes = 0
-    call SincWeights(place + merge(0.5_dp, 0.0_dp, centred), first, w)
+    if (even) call SincEven(place + merge(0.5_dp, 0.0_dp, centred), first, w)
+    if (.not. even) call SincWeights(place + merge(0.5_dp, 0.0_dp, centred), first, w)
     w = w/sum(w)
     do j = from, bend_reach
       least = j - merge(0.5_dp, 1.0_dp, centred)

@@ -9,7 +9,8 @@
 !> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
-  use fd3d_contacts_m, only: rock_t, Fd3dRockMotion, Fd3dRockRead
+  use fd3d_contact_weights_m, only: Fd3dRockMotion, Fd3dRockRead
+  use fd3d_contacts_m, only: rock_t
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
   use kinds_m, only: dp, sp

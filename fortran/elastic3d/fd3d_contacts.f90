@@ -11,30 +11,26 @@
 !> alone. Beside fluids and air, and below a free surface, other weights are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
   use fd3d_bends_m, only: bend_reach, Fd3dBends
-  use fd3d_engine_m, only: fd3d_grid_t, field_vx, side_periodic
+  use fd3d_engine_m, only: fd3d_grid_t, side_periodic
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dLame, Fd3dModuli
-  use fd3d_point_lists_m, only: fd3d_list_t, fd3d_tensor, Fd3dSum, StandsOnHalf
   use kinds_m, only: dp, sp
-  use model3d_line_m, only: line_parts
+  use model3d_line_m, only: line_free, line_mu, line_p, line_parts, line_plate, line_rate
   use model3d_place_m, only: LinesOf
-  use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use window_m, only: window_t
   implicit none
   private
-  public :: rock_t, Fd3dRock, Fd3dRockRead, Fd3dRockMoment, Fd3dRockMotion, rock_even, rock_reach
+  public :: rock_t, Fd3dRock, RockBends, RockGradient, RockGradientBends, rock_even, rock_reach
 
   integer, parameter :: rock_reach = bend_reach   !< cells to each side of a place whose moduli count
   real(dp), parameter :: rock_even = 1.02_dp      !< moduli there, the largest over the least: less is no contact
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
-  integer, parameter :: of_stress = 1, of_slopes = 2, of_velocity = 3   !< weights of points are for
-  integer, parameter :: pair(2, 6) = reshape([1, 1, 2, 2, 3, 3, 1, 2, 1, 3, 2, 3], [2, 6])   !< axes of fd3d_tensor
 
   !> The rock around a place.
   type :: rock_t
     logical :: beside = .false.                   !< of a contact
     real(dp) :: n(3) = 0                          !< across it
     real(dp) :: lambda = 0, mu = 0                !< of the place
-    real(dp) :: bends(line_parts) = 0             !< of velocity there (fd3d_bends.f90)
+    real(dp) :: bends(line_parts, 2) = 0          !< there (fd3d_bends.f90), by the weights of velocities, and by those of others
     real(sp), allocatable, dimension(:, :, :) :: lambdas, mus !< of cells of the box around the piece
   end type rock_t
 
@@ -70,7 +66,10 @@ contains
     end associate
     rock%n = Across(rock, grid%d, x/grid%d - (grid%first - 1) + 0.5_dp)
     rock%beside = rock%mu > 0 .and. norm2(rock%n) > 0
-    if (rock%beside) rock%bends = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers))
+    if (.not. rock%beside) return
+    rock%bends(:, 1) = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers), .false.)
+    rock%bends(:, 2) = rock%bends(:, 1)
+    if (grid%even) rock%bends(:, 2) = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers), .true.)
   end subroutine Fd3dRock
 
   !> The direction in which the logarithms of moduli change most from cell to cell around a place; 0 if none do, or they do in all.
@@ -106,199 +105,75 @@ contains
     if (dot_product(n, matmul(changes, n)) < flat*(changes(1, 1) + changes(2, 2) + changes(3, 3))) n = 0
   end function Across
 
-  !> One more receiver: the sum of part times stress, or of part(a, b) times dv_b/dx_a.
-  subroutine Fd3dRockRead(list, grid, x, rock, part, slopes)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), part(3, 3)
-    type(rock_t), intent(in) :: rock
-    logical, intent(in) :: slopes
-    real(dp), allocatable :: w(:, :, :, :)
-    integer :: low(3)
-    call RockWeights(grid, x, rock, part, merge(of_slopes, of_stress, slopes), low, w)
-    if (slopes) call SumOfSlopes(grid, low, w)
-    call Fd3dSum(list, grid, x, low, w, .not. slopes, 0)
-  end subroutine Fd3dRockRead
-
-  !> A moment tensor times history h of its rate, as Fd3dMoment adds it. Each point has of it what a receiver of strain at the place
-  !> would read from it, so both may change places.
-  subroutine Fd3dRockMoment(list, grid, x, rock, moment, h)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), moment(3, 3)    !< [N m]
-    type(rock_t), intent(in) :: rock
-    integer, intent(in) :: h
-    real(dp), allocatable :: w(:, :, :, :)
-    integer :: low(3)
-    call RockWeights(grid, x, rock, -moment*grid%dt/product(grid%d), of_slopes, low, w)
-    call Fd3dSum(list, grid, x, low, w(:, :, :, :size(fd3d_tensor)), .true., h)
-  end subroutine Fd3dRockMoment
-
-  !> The sum of part times velocity: of one more receiver, or, of a force with history h > 0, what it gives its points.
-  subroutine Fd3dRockMotion(list, grid, x, rock, part, h)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), part(3)
-    type(rock_t), intent(in) :: rock
-    integer, intent(in) :: h
-    real(dp), allocatable :: w(:, :, :, :)
-    real(dp) :: along(sinc_nodes, 3), place
-    integer :: low(3), first(3), at(3), c, i, j, k, axis
-    call RockWeights(grid, x, rock, spread(part, 2, 3), of_velocity, low, w)
-    call SumOfSlopes(grid, low, w)
-    do c = 1, 3
-      if (.not. abs(part(c)) > 0) cycle
-      do axis = 1, 3
-        place = x(axis)/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field_vx + c - 1, axis)) - grid%first(axis) + 1
-        call SincWeights(place, first(axis), along(:, axis))
-      end do
-      do k = 1, sinc_nodes
-        do j = 1, sinc_nodes
-          do i = 1, sinc_nodes
-            at = first + [i, j, k] - low
-            w(at(1), at(2), at(3), c) = w(at(1), at(2), at(3), c) + part(c)*along(i, 1)*along(j, 2)*along(k, 3)
-          end do
-        end do
-      end do
-    end do
-    call Fd3dSum(list, grid, x, low, w, .false., h)
-  end subroutine Fd3dRockMotion
-
-  !> The weights of points, cells from `low` on: of stress in the order of fd3d_tensor; of slopes dv_b/dx_a, a <= b, in its order,
-  !> then those of a > b.
-  subroutine RockWeights(grid, x, rock, part, of, low, weight)
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), part(3, 3)
-    type(rock_t), intent(in) :: rock
-    integer, intent(in) :: of
-    integer, intent(out) :: low(3)
-    real(dp), allocatable, intent(out) :: weight(:, :, :, :)
-    logical :: slopes
-    real(dp) :: w(sinc_nodes, 3), place, lambda, mu, known(2), each(2)
-    integer :: first(3), at(3), c, i, j, k, axis
-    slopes = of /= of_stress
-    low = lbound(rock%mus)
-    associate (high => ubound(rock%mus))
-      allocate (weight(low(1):high(1), low(2):high(2), low(3):high(3), size(pair, 2) + merge(3, 0, slopes)), source=0.0_dp)
-    end associate
-    do c = 1, size(pair, 2)
-      do axis = 1, 3
-        place = x(axis)/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(fd3d_tensor(c), axis)) - grid%first(axis) + 1
-        if (grid%even) call SincEven(place, first(axis), w(:, axis))
-        if (.not. grid%even) call SincWeights(place, first(axis), w(:, axis))
-      end do
-      known = 0
-      do k = 1, sinc_nodes
-        do j = 1, sinc_nodes
-          do i = 1, sinc_nodes
-            at = first + [i, j, k] - 1
-            lambda = real(rock%lambdas(at(1), at(2), at(3)), dp)
-            mu = ShearModulus(rock%mus(at(1) - 1:at(1), at(2) - 1:at(2), at(3) - 1:at(3)), pair(1, c), pair(2, c))
-            if (any(abs([lambda, mu] - known) > 0)) each = Shares(rock, part, pair(:, c), lambda, mu, of)
-            known = [lambda, mu]
-            weight(at(1), at(2), at(3), c) = w(i, 1)*w(j, 2)*w(k, 3)*each(1)
-            if (slopes .and. c > 3) weight(at(1), at(2), at(3), c + 3) = w(i, 1)*w(j, 2)*w(k, 3)*each(2)
-          end do
-        end do
-      end do
-    end do
-  end subroutine RockWeights
-
-  !> Weights of slopes become those of the velocities that they are differences of.
-  subroutine SumOfSlopes(grid, low, w)
-    type(fd3d_grid_t), intent(in) :: grid
-    integer, intent(inout) :: low(3)
-    real(dp), allocatable, intent(inout) :: w(:, :, :, :)
-    real(dp), allocatable :: v(:, :, :, :)        !< (cells, velocities)
-    integer :: n(3), at(3), a, b, c, l, m, side
-    n = shape(w(:, :, :, 1))
-    l = grid%half_length
-    allocate (v(n(1) + 2*l, n(2) + 2*l, n(3) + 2*l, 3), source=0.0_dp)
-    do c = 1, size(w, 4)
-      a = merge(pair(1, min(c, 6)), pair(2, max(c - 3, 1)), c <= 6)
-      b = merge(pair(2, min(c, 6)), pair(1, max(c - 3, 1)), c <= 6)
-      do m = 1, l
-        do side = -1, 1, 2
-          at = l
-          at(a) = l + merge(m, 1 - m, side > 0) - merge(0, 1, a == b)
-          associate (to => v(at(1) + 1:at(1) + n(1), at(2) + 1:at(2) + n(2), at(3) + 1:at(3) + n(3), b))
-            to = to + side*grid%w(m)/grid%d(a)*w(:, :, :, c)
-          end associate
-        end do
-      end do
-    end do
-    low = low - l
-    call move_alloc(v, w)
-  end subroutine SumOfSlopes
-
-  !> mu at a point of s_ab, of the cells before and at it: the mean that the engines take (fd3d_medium.f90).
-  pure real(dp) function ShearModulus(mu, a, b) result(m)
-    real(sp), intent(in) :: mu(0:, 0:, 0:)
-    integer, intent(in) :: a, b
-    integer :: i, j, at(3)
-    m = 0
-    if (a == b) then
-      m = real(mu(1, 1, 1), dp)
-      return
-    end if
-    do j = 0, 1
-      do i = 0, 1
-        at = 1
-        at(a) = i
-        at(b) = j
-        m = m + 1/real(mu(at(1), at(2), at(3)), dp)
-      end do
-    end do
-    m = 4/m
-  end function ShearModulus
-
-  !> The sum of part times what the place has: of s_ab = 1 at a point with such moduli, or of dv_b/dx_a = 1 and of dv_a/dx_b = 1.
-  pure function Shares(rock, part, ab, lambda, mu, of) result(share)
-    type(rock_t), intent(in) :: rock
-    real(dp), intent(in) :: part(3, 3), lambda, mu
-    integer, intent(in) :: ab(2), of
-    real(dp) :: share(2), g(3, 3)
-    integer :: i
-    g = 0
-    if (of == of_velocity) then
-      g(ab(1), ab(2)) = 1
-      share = [sum(part(:, 1)*Bend(rock, g, lambda, mu)), sum(part(:, 1)*Bend(rock, transpose(g), lambda, mu))]
-    else if (of == of_slopes) then
-      g(ab(1), ab(2)) = 1
-      share = [sum(part*Here(rock, g, lambda, mu)), sum(part*Here(rock, transpose(g), lambda, mu))]
-    else
-      if (ab(1) == ab(2)) g = reshape([(merge(-lambda/(3*lambda + 2*mu), 0.0_dp, modulo(i, 4) == 0), i=0, 8)], [3, 3])
-      g(ab(1), ab(2)) = g(ab(1), ab(2)) + 1
-      g(ab(2), ab(1)) = g(ab(1), ab(2))
-      g = Here(rock, g/(2*mu), lambda, mu)
-      share = rock%mu*sum(part*(g + transpose(g))) + &
-              rock%lambda*(g(1, 1) + g(2, 2) + g(3, 3))*(part(1, 1) + part(2, 2) + part(3, 3))
-    end if
-  end function Shares
-
-  !> The gradient of motion at the place, of that at a point.
-  pure function Here(rock, g, lambda, mu) result(gradient)
+  !> The gradient of motion at the place, of that at a point with such moduli.
+  pure function RockGradient(rock, g, lambda, mu) result(gradient)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: g(3, 3), lambda, mu
-    real(dp) :: gradient(3, 3), t(3), along(3)
-    associate (n => rock%n)
-      t = (lambda - rock%lambda)*(g(1, 1) + g(2, 2) + g(3, 3))*n + (mu - rock%mu)*matmul(g + transpose(g), n)
-      along = t - dot_product(n, t)*n
-      gradient = g + matmul(reshape(n, [3, 1]), &
-                            reshape(along/rock%mu + dot_product(n, t)*n/(rock%lambda + 2*rock%mu), [1, 3]))
-    end associate
-  end function Here
+    real(dp) :: gradient(3, 3)
+    gradient = g + Slopes(rock, Traction(rock%n, g, lambda, mu) - Traction(rock%n, g, rock%lambda, rock%mu))
+  end function RockGradient
 
-  !> By how much velocity at the place is more than weights have it, of the gradient of motion at a point.
-  pure function Bend(rock, g, lambda, mu) result(more)
+  !> By how much motion at the place is more than weights have it, of its gradient at a point.
+  pure function RockBends(rock, g, lambda, mu, of) result(more)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: g(3, 3), lambda, mu
+    integer, intent(in) :: of                     !< 1: of velocity; 2: of what its derivatives along the contact are made of
     real(dp) :: more(3), t(3), across
-    associate (n => rock%n, trace => g(1, 1) + g(2, 2) + g(3, 3))
-      t = lambda*trace*n + mu*matmul(g + transpose(g), n)
+    associate (n => rock%n, bends => rock%bends(:, of))
+      t = Traction(n, g, lambda, mu)
       across = dot_product(n, t)
-      more = rock%bends(1)*(t - across*n) + (rock%bends(2)*across - rock%bends(3)*(trace - dot_product(n, matmul(g, n))))*n
+      more = bends(line_mu)*(t - across*n) + &
+             (bends(line_p)*across - bends(line_rate)*(Trace(g) - dot_product(n, matmul(g, n))))*n
     end associate
-  end function Bend
+  end function RockBends
+
+  !> By how much the gradient there is more than weights have it, of what the derivative of gradients at points along an axis is.
+  pure function RockGradientBends(rock, g, lambda, mu, axis) result(more)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: g(3, 3), lambda, mu
+    integer, intent(in) :: axis
+    real(dp) :: more(3, 3), along(3), flat_g(3, 3), t(3), across
+    associate (n => rock%n, bends => rock%bends(:, 2))
+      along = -n(axis)*n
+      along(axis) = along(axis) + 1
+      more = Outer(along, RockBends(rock, g, lambda, mu, 2))
+      t = Traction(n, g, lambda, mu)
+      across = dot_product(n, t)
+      flat_g = g + transpose(g)
+      flat_g = flat_g - Outer(n, matmul(n, flat_g))
+      flat_g = flat_g - Outer(matmul(flat_g, n), n)
+      t = bends(line_free)*matmul(flat_g, along) + (bends(line_plate)*Trace(flat_g)/2 + bends(line_rate)*across)*along
+      more = more - Slopes(rock, t + Traction(n, more, rock%lambda, rock%mu))
+    end associate
+  end function RockGradientBends
+
+  !> What gradient a traction makes at the place where nothing moves along the contact.
+  pure function Slopes(rock, t) result(gradient)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: t(3)
+    real(dp) :: gradient(3, 3), across
+    associate (n => rock%n)
+      across = dot_product(n, t)
+      gradient = Outer(n, (t - across*n)/rock%mu + across*n/(rock%lambda + 2*rock%mu))
+    end associate
+  end function Slopes
+
+  !> The traction on a plane across n of a gradient in a medium.
+  pure function Traction(n, g, lambda, mu) result(t)
+    real(dp), intent(in) :: n(3), g(3, 3), lambda, mu
+    real(dp) :: t(3)
+    t = lambda*Trace(g)*n + mu*matmul(g + transpose(g), n)
+  end function Traction
+
+  pure real(dp) function Trace(g)
+    real(dp), intent(in) :: g(3, 3)
+    Trace = g(1, 1) + g(2, 2) + g(3, 3)
+  end function Trace
+
+  pure function Outer(a, b) result(c)
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: c(3, 3)
+    c = spread(a, 2, 3)*spread(b, 1, 3)
+  end function Outer
 
 end module fd3d_contacts_m

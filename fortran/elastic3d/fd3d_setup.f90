@@ -7,7 +7,8 @@ submodule(fd3d_m) fd3d_setup
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
-  use fd3d_contacts_m, only: rock_t, Fd3dRock, Fd3dRockMoment, Fd3dRockMotion
+  use fd3d_contact_weights_m, only: Fd3dRockMoment, Fd3dRockMotion
+  use fd3d_contacts_m, only: rock_t, Fd3dRock
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
   use fd3d_pieces_m, only: Fd3dTouches, touches
