@@ -183,8 +183,8 @@ contains
     moved = 0
     bent = 0
     contact = allocated(self%shot%at_places)
-    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%at_places(:, size(self%shot%at_places, 2)), &
-                                   points, sums, contact)
+    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, &
+                                   self%shot%at_places(:, size(self%shot%at_places, 2)), points, sums, contact)
     if (contact) then
       moved = sums%moved
       bent = sums%bent

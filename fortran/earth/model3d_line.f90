@@ -1,5 +1,5 @@
-!> The 3D model's own medium along lines through a place, whatever the grid is: integrals of what velocity beside a contact bends
-!> with (fd3d_bends.f90).
+!> The 3D model's own medium along lines through a place, whatever the grid is: integrals of what motion and traction
+!> beside a contact bend with (fd3d_bends.f90).
 module model3d_line_m
   use kinds_m, only: dp
   use model3d_m, only: model3d_t
@@ -12,44 +12,40 @@ module model3d_line_m
 
 contains
 
-  !> Of the lines through x [m] along each axis, `reach` [m] to each side, the integrals [m/Pa, m/Pa, m] before and behind x. 0 for an
-  !> axis along which not all is rock. The medium goes on beyond the ends of the model.
+  !> Of the lines through x [m] along each axis, `reach` [m] to each side, the integrals before and behind x. 0 for an axis along
+  !> which the medium is even, or not all is rock. It goes on beyond the ends of the model.
   pure function Model3dLines(earth, x, reach) result(lines)
     type(model3d_t), intent(in) :: earth
     real(dp), intent(in) :: x(3), reach(3)
     real(dp) :: lines(2*line_parts, 3)
     integer :: a
-    do a = 1, 3
-      if (earth%layers%n > 0) lines(:, a) = OfLayers(earth, x(3), reach(a), a == 3)
-      if (earth%layers%n == 0) lines(:, a) = OfSamples(earth, x, reach(a), a)
-    end do
+    lines = 0
+    if (earth%layers%n > 0) then
+      lines(:, 3) = OfLayers(earth, x(3), reach(3))
+    else
+      do a = 1, 3
+        lines(:, a) = OfSamples(earth, x, reach(a), a)
+      end do
+    end if
   end function Model3dLines
 
-  pure function OfLayers(earth, z, reach, down) result(line)
+  pure function OfLayers(earth, z, reach) result(line)
     type(model3d_t), intent(in) :: earth
     real(dp), intent(in) :: z, reach
-    logical, intent(in) :: down
     real(dp) :: line(2*line_parts)
-    real(dp) :: top, bottom
-    integer :: l
+    real(dp) :: top, bottom, f(line_parts)
+    integer :: l, first, last
     line = 0
     associate (layers => earth%layers)
-      do l = 1, layers%n
-        top = layers%top(l)
-        if (l == 1) top = -huge(1.0_dp)
-        bottom = huge(1.0_dp)
-        if (l < layers%n) bottom = layers%top(l + 1)
-        if (.not. down) then
-          if (z > top .and. z <= bottom) line = reach*[Parts(layers%medium(:3, l)), Parts(layers%medium(:3, l))]
-          cycle
-        end if
-        if (bottom <= z - reach .or. top >= z + reach) cycle
-        if (.not. layers%medium(2, l) > 0) then
-          line = 0
-          return
-        end if
-        line = line + [Parts(layers%medium(:3, l))*max(0.0_dp, min(bottom, z) - max(top, z - reach)), &
-                       Parts(layers%medium(:3, l))*max(0.0_dp, min(bottom, z + reach) - max(top, z))]
+      first = max(1, count(layers%top(:layers%n) <= z - reach))
+      last = max(1, count(layers%top(:layers%n) < z + reach))
+      if (first == last .or. .not. all(layers%medium(2, first:last) > 0)) return
+      do l = first, last
+        top = merge(z - reach, layers%top(l), l == first)
+        bottom = z + reach
+        if (l < last) bottom = layers%top(l + 1)
+        f = OfMedium(layers%medium(:3, l))
+        line = line + [f*max(0.0_dp, min(bottom, z) - top), f*max(0.0_dp, bottom - max(top, z))]
       end do
     end associate
   end function OfLayers
@@ -75,11 +71,12 @@ contains
       at(a) = min(max(i, 1), earth%n(a))
       associate (row => (at(3) - 1)*earth%n(2) + at(2))
         if (.not. earth%vs(at(1), row) > 0) return
-        f(:, i) = Parts(real([earth%vp(at(1), row), earth%vs(at(1), row), earth%rho(at(1), row)], dp))
+        f(:, i) = OfMedium(real([earth%vp(at(1), row), earth%vs(at(1), row), earth%rho(at(1), row)], dp))
       end associate
     end do
+    if (all(abs(f - spread(f(:, low), 2, size(f, 2))) <= 0)) return
     do i = low + 1, high - 1
-      slope = Slope3(f(:, i - 1), f(:, i), f(:, i + 1))
+      slope = Slopes(f(:, i - 1), f(:, i), f(:, i + 1))
       line = line + [Share(place - wide, place), Share(place, place + wide)]*earth%d(a)
     end do
 
@@ -99,26 +96,25 @@ contains
   end function OfSamples
 
   !> By how much numbers grow from sample to sample: the lesser of both sides.
-  elemental real(dp) function Slope3(before, own, behind) result(slope)
+  elemental real(dp) function Slopes(before, own, behind) result(slope)
     real(dp), intent(in) :: before, own, behind
     slope = 0
     if ((own - before)*(behind - own) > 0) slope = sign(min(abs(own - before), abs(behind - own)), behind - own)
-  end function Slope3
+  end function Slopes
 
-  !> What is integrated, of vp, vs, rho.
-  pure function Parts(medium)
-    real(dp), intent(in) :: medium(3)
-    real(dp) :: Parts(line_parts)
-    Parts = LineParts(medium(3)*(medium(1)**2 - 2*medium(2)**2), medium(3)*medium(2)**2)
-  end function Parts
+  pure function OfMedium(medium) result(parts)
+    real(dp), intent(in) :: medium(3)             !< vp, vs, rho
+    real(dp) :: parts(line_parts)
+    parts = LineParts(medium(3)*(medium(1)**2 - 2*medium(2)**2), medium(3)*medium(2)**2)
+  end function OfMedium
 
-  !> The same, of Lame's moduli.
+  !> What is integrated, of Lame's moduli of rock [Pa].
   pure function LineParts(lambda, mu) result(parts)
     real(dp), intent(in) :: lambda, mu
     real(dp) :: parts(line_parts)
     real(dp) :: rate
-    rate = lambda/max(lambda + 2*mu, tiny(mu))
-    parts = [1/max(mu, tiny(mu)), 1/max(lambda + 2*mu, tiny(mu)), rate, mu, 2*mu*rate]
+    rate = lambda/(lambda + 2*mu)
+    parts = [1/mu, 1/(lambda + 2*mu), rate, mu, 2*mu*rate]
   end function LineParts
 
 end module model3d_line_m

@@ -26,11 +26,13 @@ contains
     numbers = [MediumAt(earth, x), Model3dLines(earth, x, reach)]
   end function Model3dAt
 
-  !> The lines of such numbers, (parts before and behind the place, axis).
+  !> The lines of such numbers, (parts before and behind the place, axis). Numbers of the medium alone are of places around which it
+  !> is even.
   pure function LinesOf(numbers) result(lines)
     real(dp), intent(in) :: numbers(:)
     real(dp) :: lines(2*line_parts, 3)
-    lines = reshape(numbers(medium_parts + 1:place_numbers), shape(lines))
+    lines = 0
+    if (size(numbers) == place_numbers) lines = reshape(numbers(medium_parts + 1:), shape(lines))
   end function LinesOf
 
   !> The medium at x [m]; of the layer above on the top of one. Without attenuation the last two parts are 0.

@@ -309,6 +309,7 @@ contains
       shot%at_places(:, r) = At([shot%rx(r), shot%ry(r), shot%rz(r)])
     end do
     shot%at_places(:, r) = At([shot%sx, shot%sy, shot%sz])
+    if (all(abs(shot%at_places(medium_parts + 1:, :)) <= 0)) shot%at_places = shot%at_places(:medium_parts, :)
 
   contains
 

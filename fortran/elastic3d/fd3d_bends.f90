@@ -1,14 +1,19 @@
-!> Velocity beside a contact of rock of the 3D grid: how much more it bends there than weights over eight nodes can read.
+!> Motion and traction beside a contact of rock of the 3D grid: how much more they bend there than weights over eight nodes can read.
 !>
-!> Let n be the direction across a contact, t along it, T the traction on it. Velocity is continuous, its derivatives across are
+!> Let n be the direction across a contact, t and s along it, u motion, T the traction on it. u, T and derivatives along the contact
+!> are continuous. Those across are
 !>
-!>     dv_t/dn = 1/mu dT_t/dt - dv_n/dt       dv_n/dn = 1/(l + 2 m) dT_n/dt - l/(l + 2 m) div_t v
+!>     du_t/dn = T_t/m - du_n/dt
+!>     du_n/dn = T_n/(l + 2 m) - r du_t/dt                                      r = l/(l + 2 m)
+!>     dT_t/dn = rho d²u_t/dt² - d/ds m (du_t/ds + du_s/dt) - d/dt (2 m r du_s/ds + r T_n)
+!>     dT_n/dn = rho d²u_n/dt² - dT_t/dt
 !>
-!> and all but the moduli is continuous. So velocity bends with integrals of 1/mu, 1/(lambda + 2 mu) and lambda/(lambda + 2 mu): of
-!> the model up to the place (model3d_line.f90), less those of the grid, which are what its differentiator D makes of the medium at
-!> its points, D⁻¹ summed over the weights of a receiver: half a sign and ripples that wane over some cells (receiver_earth.f90 does
-!> likewise for 2D). What the grid has less or more of in all, as a contact in a cell may change lambda/(lambda + 2 mu), is taken to
-!> be where the grid changes: so there is nothing away from contacts. All moduli are those of the reference frequency.
+!> with sums over t and s, l and m Lame's moduli. So u bends with integrals of 1/m, 1/(l + 2 m) and r, T with those of m, 2 m r and
+!> r: of the model up to the place (model3d_line.f90) less those of the grid. Density jumps by much less, and what T bends with it is
+!> left out (trials.md). The grid's are what its differentiator D makes of the medium at its points, D⁻¹ summed over the weights of a
+!> receiver: half a sign and ripples that wane over some cells (receiver_earth.f90 does likewise for 2D). What the grid has less or
+!> more of in all, as cells beside a contact in a cell may have of r, is taken to be where the grid changes: so there is nothing away
+!> from contacts. All moduli are those of the reference frequency.
 module fd3d_bends_m
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dModuli
@@ -27,8 +32,8 @@ module fd3d_bends_m
 
 contains
 
-  !> The integrals along the axes to x [m], in cell c, each times the part of n along its axis: of 1/mu, 1/(lambda + 2 mu) [m/Pa] and
-  !> lambda/(lambda + 2 mu) [m]. lines: (parts before and behind x, axis), as model3d_line.f90 has them; 0: not known.
+  !> What the grid lacks of the parts of model3d_line.f90 at x [m], in cell c: the sum over axes, times the part of n along each.
+  !> lines: those of the model, (parts before and behind x, axis).
   function Fd3dBends(moduli, window, grid, x, c, n, lines, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window
@@ -46,7 +51,7 @@ contains
     plain%anelastic = .false.
     call RipplesOf(grid%w(:grid%half_length), ripple)
     do a = 1, 3
-      if (.not. abs(n(a)) > 0 .or. any(lines(:, a) <= 0)) cycle
+      if (.not. abs(n(a)) > 0 .or. lines(line_mu, a) <= 0) cycle
       low = c
       high = c
       low(a) = c(a) - bend_reach
@@ -60,7 +65,7 @@ contains
         end do
       end associate
       deallocate (rho, lambda, mu)
-      place = x(a)/grid%d(a) - (grid%first(a) - 1) - c(a) + 0.5_dp
+      place = x(a)/grid%d(a) - (grid%first(a) + c(a) - 1) + 0.5_dp   ! the same on all ranks
       do part = 1, line_parts
         bends(part) = bends(part) + n(a)*grid%d(a)*Lack(cells(part, :), part /= line_mu, place, ripple, even, &
                                                         lines([part, part + line_parts], a)/grid%d(a))
@@ -68,9 +73,9 @@ contains
     end do
   end function Fd3dBends
 
-  !> Along a line of cells, what the integral of the earth to `place`, counted in cells from the centre of the middle one, is more
-  !> than the grid's; centred: of points at the centres of cells, else between them with means of two; before, behind: earth's.
-  pure real(dp) function Lack(cells, centred, place, ripple, even, earth) result(lack_)
+  !> Along a line of cells, by how much the integral of the earth to `place`, counted in cells from the centre of the middle one, is
+  !> more than the grid's; centred: of points at the centres of cells, else between them with means of two; before, behind: earth's.
+  pure real(dp) function Lack(cells, centred, place, ripple, even, earth) result(off)
     real(dp), intent(in) :: cells(-bend_reach:), place, ripple(0:), earth(2)
     logical, intent(in) :: centred, even
     real(dp), dimension(-bend_reach:bend_reach) :: own, long, step, changes
@@ -96,10 +101,10 @@ contains
       step(j) = sum(w*[(StepAt(ripple, first + m - j - merge(1, 0, centred)), m=0, sinc_nodes - 1)])
       if (j > from .and. j < bend_reach) changes(j) = abs(own(j + 1) - own(j - 1))
     end do
-    lack_ = 0
+    off = 0
     if (.not. sum(changes) > 0) return
-    associate (off => own - (own(from) + own(bend_reach))/2, all => earth(1) + earth(2) - sum(own*long))
-      lack_ = (earth(1) - earth(2))/2 - sum(off*long*step) - all*sum(changes*step)/sum(changes)
+    associate (above => own - (own(from) + own(bend_reach))/2, all => earth(1) + earth(2) - sum(own*long))
+      off = (earth(1) - earth(2))/2 - sum(above*long*step) - all*sum(changes*step)/sum(changes)
     end associate
   end function Lack
 

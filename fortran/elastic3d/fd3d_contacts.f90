@@ -1,4 +1,5 @@
-!> Stress, strain and rotation at a place beside contacts of rock, as sums over points of the 3D grid.
+!> Motion, stress, strain and rotation at a place beside contacts of rock, of those at points of the 3D grid around it; the weights
+!> of the points stand in fd3d_contact_weights.f90.
 !>
 !> Weights over eight points read a field as if it were smooth. Across a contact only motion, its derivatives along the contact and
 !> the stress on it are. Each point of the grid has them, by its own moduli: let G be the gradient of velocity there, G_ab =
@@ -7,8 +8,10 @@
 !>     G + n w,  with   m_p w_t = ((l - l_p) tr G n + (m - m_p) (G + G') n)_t,   (l_p + 2 m_p) w_n = (...)_n
 !>
 !> t along the contact and n across it: so the stress on it is that of the point. Stress itself is a strain by the moduli of its
-!> point first, and by those of the place then. All of it is linear in the fields, and where the medium is even it is the weights
-!> alone. Beside fluids and air, and below a free surface, other weights are taken (fd3d_ground.f90, surface_weights.f90).
+!> point first, and by those of the place then. What is continuous bends at a contact, more than weights over eight points can
+!> read: motion, its derivatives along the contact and the stress on it get what they lack (fd3d_bends.f90). All of it is linear in
+!> the fields, and where the medium is even it is the weights alone. Beside fluids and air, and below a free surface, other weights
+!> are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
   use fd3d_bends_m, only: bend_reach, Fd3dBends
   use fd3d_engine_m, only: fd3d_grid_t, side_periodic
