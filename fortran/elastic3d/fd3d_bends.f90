@@ -32,44 +32,39 @@ module fd3d_bends_m
 
 contains
 
-  !> What the grid lacks of the parts of model3d_line.f90 at x [m], in cell c: the sum over axes, times the part of n along each.
-  !> lines: those of the model, (parts before and behind x, axis).
-  function Fd3dBends(moduli, window, grid, x, c, n, lines, even) result(bends)
+  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 along an axis: the line of the model has so much of them
+  !> before and behind x. `even`: with even weights.
+  function Fd3dBends(moduli, window, grid, x, c, axis, line, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window
     type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), n(3), lines(:, :)
-    integer, intent(in) :: c(3)
-    logical, intent(in) :: even                   !< weights of what bends
+    real(dp), intent(in) :: x(3), line(:)
+    integer, intent(in) :: c(3), axis
+    logical, intent(in) :: even
     real(dp) :: bends(line_parts)
     type(fd3d_moduli_t) :: plain
     real(dp) :: cells(line_parts, -bend_reach:bend_reach), ripple(0:ripples), place
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
-    integer :: low(3), high(3), a, j, part
-    bends = 0
+    integer :: low(3), high(3), j, part
     plain = moduli
     plain%anelastic = .false.
-    call RipplesOf(grid%w(:grid%half_length), ripple)
-    do a = 1, 3
-      if (.not. abs(n(a)) > 0 .or. lines(line_mu, a) <= 0) cycle
-      low = c
-      high = c
-      low(a) = c(a) - bend_reach
-      high(a) = c(a) + bend_reach
-      allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
-      allocate (lambda, mu, mold=rho)
-      call Fd3dModuli(plain, window, low, high, rho, lambda, mu)
-      associate (l => real(reshape(lambda, [size(lambda)]), dp), m => real(reshape(mu, [size(mu)]), dp))
-        do j = -bend_reach, bend_reach
-          cells(:, j) = LineParts(l(j + bend_reach + 1), m(j + bend_reach + 1))
-        end do
-      end associate
-      deallocate (rho, lambda, mu)
-      place = x(a)/grid%d(a) - (grid%first(a) + c(a) - 1) + 0.5_dp   ! the same on all ranks
-      do part = 1, line_parts
-        bends(part) = bends(part) + n(a)*grid%d(a)*Lack(cells(part, :), part /= line_mu, place, ripple, even, &
-                                                        lines([part, part + line_parts], a)/grid%d(a))
+    low = c
+    high = c
+    low(axis) = c(axis) - bend_reach
+    high(axis) = c(axis) + bend_reach
+    allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
+    allocate (lambda, mu, mold=rho)
+    call Fd3dModuli(plain, window, low, high, rho, lambda, mu)
+    associate (l => real(reshape(lambda, [size(lambda)]), dp), m => real(reshape(mu, [size(mu)]), dp))
+      do j = -bend_reach, bend_reach
+        cells(:, j) = LineParts(l(j + bend_reach + 1), m(j + bend_reach + 1))
       end do
+    end associate
+    call RipplesOf(grid%w(:grid%half_length), ripple)
+    place = x(axis)/grid%d(axis) - (grid%first(axis) + c(axis) - 1) + 0.5_dp   ! the same on all ranks
+    do part = 1, line_parts
+      bends(part) = grid%d(axis)*Lack(cells(part, :), part /= line_mu, place, ripple, even, &
+                                      line([part, part + line_parts])/grid%d(axis))
     end do
   end function Fd3dBends
 

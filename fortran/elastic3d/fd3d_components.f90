@@ -47,7 +47,7 @@ contains
     type(rock_t), intent(in), optional :: rock    !< around it; without it no contact is
     integer :: a, b
     if (present(rock)) then
-      if (rock%beside) then
+      if (merge(rock%bent, rock%beside, name(1:1) == 'v')) then
         call BesideContact(list, grid, name, x, rock)
         return
       end if

@@ -104,7 +104,7 @@ contains
     real(dp), intent(inout) :: weight(:, :, :, :)
     integer :: axis
     call AddWeights(grid, x, rock, part, slopes, of_gradient, weight)
-    if (all(abs(rock%bends) <= 0)) return
+    if (all(abs(rock%bends(:, 2)) <= 0)) return
     do axis = 1, 3                                ! along the contact
       if (abs(rock%n(axis)) < 1) call AddWeights(grid, x, rock, part, slopes, axis, weight)
     end do

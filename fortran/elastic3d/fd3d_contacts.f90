@@ -28,9 +28,14 @@ module fd3d_contacts_m
   real(dp), parameter :: rock_even = 1.02_dp      !< moduli there, the largest over the least: less is no contact
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
 
+  !> Of n along an axis, the least for what velocity lacks, 8 degrees, and for the others, 2.5: along a line across contacts that dip
+  !> more it is not what the place lacks (accuracy.md).
+  real(dp), parameter :: level(2) = [0.99_dp, 0.999_dp]
+
   !> The rock around a place.
   type :: rock_t
-    logical :: beside = .false.                   !< of a contact
+    logical :: beside = .false.                   !< of a contact,
+    logical :: bent = .false.                     !< at which velocity bends
     real(dp) :: n(3) = 0                          !< across it
     real(dp) :: lambda = 0, mu = 0                !< of the place
     real(dp) :: bends(line_parts, 2) = 0          !< there (fd3d_bends.f90), by the weights of velocities, and by those of others
@@ -48,7 +53,8 @@ contains
     real(dp), intent(in) :: numbers(:)            !< of the place (model3d_place.f90)
     type(rock_t), intent(out) :: rock
     real(sp), allocatable :: rho(:, :, :)
-    integer :: c(3), low(3), high(3), a
+    real(dp) :: lines(2*line_parts, 3)
+    integer :: c(3), low(3), high(3), a, axis, of
     c = floor(x/grid%d*(1 - 1e-12_dp)) + 2 - grid%first
     low = c - rock_reach
     high = c + rock_reach
@@ -70,9 +76,14 @@ contains
     rock%n = Across(rock, grid%d, x/grid%d - (grid%first - 1) + 0.5_dp)
     rock%beside = rock%mu > 0 .and. norm2(rock%n) > 0
     if (.not. rock%beside) return
-    rock%bends(:, 1) = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers), .false.)
-    rock%bends(:, 2) = rock%bends(:, 1)
-    if (grid%even) rock%bends(:, 2) = Fd3dBends(moduli, window, grid, x, c, rock%n, LinesOf(numbers), .true.)
+    axis = maxloc(abs(rock%n), dim=1)
+    lines = LinesOf(numbers)
+    if (.not. lines(line_mu, axis) > 0) return
+    do of = 1, 2
+      if (abs(rock%n(axis)) >= level(of)) &
+        rock%bends(:, of) = rock%n(axis)*Fd3dBends(moduli, window, grid, x, c, axis, lines(:, axis), grid%even .and. of == 2)
+    end do
+    rock%bent = any(abs(rock%bends(:, 1)) > 0)
   end subroutine Fd3dRock
 
   !> The direction in which the logarithms of moduli change most from cell to cell around a place; 0 if none do, or they do in all.

@@ -233,7 +233,7 @@ contains
     allocate (lambda, mu, mold=rho)
     call Fd3dModuli(self%moduli, window, low, high, rho, lambda, mu)
     call RockOf(self, window, at, size(self%shot%rx) + 1, .true., rock)
-    if (rock%beside) then
+    if (rock%bent) then
       call Fd3dRockMotion(list, self%around, at, rock, self%own%source%force*self%grid%dt/product(self%grid%d), 1)
       call Fd3dMoves(list, rho, 1, low)
     else
