@@ -35,7 +35,7 @@ contains
     end if
     call Begin(rock, slopes, low, w)
     call AddGradient(grid, x, rock, of_slopes, slopes, w)
-    if (slopes) call SumOfSlopes(grid, low, w)
+    if (slopes) call SumOfSlopes(grid, low, w, grid%w(:grid%half_length))
     call Fd3dSum(list, grid, x, low, w, .not. slopes, 0)
   end subroutine Fd3dRockRead
 
@@ -67,7 +67,7 @@ contains
     call Begin(rock, .true., low, w)
     first = low
     call AddWeights(grid, x, rock, spread(part, 2, 3), .true., of_motion, w)
-    call SumOfSlopes(grid, low, w)
+    call SumOfSlopes(grid, low, w, [1.0_dp])      ! short differences, in what is a small part
     first = first - low
     do c = 1, 3
       do axis = 1, 3
@@ -166,15 +166,16 @@ contains
     end do
   end function AlongAxis
 
-  !> Weights of slopes become those of the velocities that they are differences of.
-  subroutine SumOfSlopes(grid, low, w)
+  !> Weights of slopes become those of the velocities that they are differences of, by the weights of these.
+  subroutine SumOfSlopes(grid, low, w, of)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(inout) :: low(3)
     real(dp), allocatable, intent(inout) :: w(:, :, :, :)
+    real(dp), intent(in) :: of(:)
     real(dp), allocatable :: v(:, :, :, :)        !< (cells, velocities)
     integer :: n(3), at(3), a, b, c, l, m, side
     n = shape(w(:, :, :, 1))
-    l = grid%half_length
+    l = size(of)
     allocate (v(n(1) + 2*l, n(2) + 2*l, n(3) + 2*l, 3), source=0.0_dp)
     do c = 1, size(w, 4)
       a = merge(pair(1, min(c, 6)), pair(2, max(c - 3, 1)), c <= 6)
@@ -184,7 +185,7 @@ contains
           at = l
           at(a) = l + merge(m, 1 - m, side > 0) - merge(0, 1, a == b)
           associate (to => v(at(1) + 1:at(1) + n(1), at(2) + 1:at(2) + n(2), at(3) + 1:at(3) + n(3), b))
-            to = to + side*grid%w(m)/grid%d(a)*w(:, :, :, c)
+            to = to + side*of(m)/grid%d(a)*w(:, :, :, c)
           end associate
         end do
       end do

@@ -13,7 +13,7 @@
 !> the fields, and where the medium is even it is the weights alone. Beside fluids and air, and below a free surface, other weights
 !> are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
-  use fd3d_bends_m, only: bend_reach, Fd3dBends
+  use fd3d_bends_m, only: bend_reach, Fd3dBends, line_reach
   use fd3d_engine_m, only: fd3d_grid_t, side_periodic
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dLame, Fd3dModuli
   use kinds_m, only: dp, sp
@@ -26,6 +26,7 @@ module fd3d_contacts_m
 
   integer, parameter :: rock_reach = bend_reach   !< cells to each side of a place whose moduli count
   real(dp), parameter :: rock_even = 1.02_dp      !< moduli there, the largest over the least: less is no contact
+  real(dp), parameter :: bent_least = 1e-3_dp     !< of a cell of the mean medium: bends by less are none
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
 
   !> Of n along an axis, the least for what velocity lacks, 8 degrees, and for the others, 2.5: along a line across contacts that dip
@@ -80,8 +81,11 @@ contains
     lines = LinesOf(numbers)
     if (.not. lines(line_mu, axis) > 0) return
     do of = 1, 2
-      if (abs(rock%n(axis)) >= level(of)) &
-        rock%bends(:, of) = rock%n(axis)*Fd3dBends(moduli, window, grid, x, c, axis, lines(:, axis), grid%even .and. of == 2)
+      if (abs(rock%n(axis)) < level(of)) cycle
+      rock%bends(:, of) = rock%n(axis)*Fd3dBends(moduli, window, grid, x, c, axis, lines(:, axis), grid%even .and. of == 2)
+      associate (own => abs(lines(:line_parts, axis) + lines(line_parts + 1:, axis))/(2*line_reach))    ! of a cell
+        if (all(abs(rock%bends(:, of)) < bent_least*own)) rock%bends(:, of) = 0
+      end associate
     end do
     rock%bent = any(abs(rock%bends(:, 1)) > 0)
   end subroutine Fd3dRock
