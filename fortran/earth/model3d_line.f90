@@ -7,7 +7,8 @@ module model3d_line_m
   private
   public :: Model3dLines, LineParts
 
-  !> Parts of a line, integrals of: 1/mu, 1/(lambda + 2 mu) [m/Pa], lambda/(lambda + 2 mu) [m], mu, 2 lambda mu/(lambda + 2 mu) [N/m].
+  !> Parts of a line, integrals of: 1/mu, 1/(lambda + 2 mu) [m/Pa], lambda/(lambda + 2 mu) [m], mu, and
+  !> 2 lambda mu/(lambda + 2 mu) [N/m].
   integer, parameter, public :: line_parts = 5, line_mu = 1, line_p = 2, line_rate = 3, line_free = 4, line_plate = 5
 
 contains

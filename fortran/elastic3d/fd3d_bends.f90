@@ -1,4 +1,4 @@
-!> Motion and traction beside a contact of rock of the 3D grid: how much more they bend there than weights over eight nodes can read.
+!> Motion and traction beside a contact of rock of the 3D grid: how much more they bend than weights over eight nodes can read.
 !>
 !> Let n be the direction across a contact, t and s along it, u motion, T the traction on it. u, T and derivatives along the contact
 !> are continuous. Those across are
@@ -9,11 +9,11 @@
 !>     dT_n/dn = rho d²u_n/dt² - dT_t/dt
 !>
 !> with sums over t and s, l and m Lame's moduli. So u bends with integrals of 1/m, 1/(l + 2 m) and r, T with those of m, 2 m r and
-!> r: of the model up to the place (model3d_line.f90) less those of the grid. Density jumps by much less, and what T bends with it is
-!> left out (trials.md). The grid's are what its differentiator D makes of the medium at its points, D⁻¹ summed over the weights of a
-!> receiver: half a sign and ripples that wane over some cells (receiver_earth.f90 does likewise for 2D). What the grid has less or
-!> more of in all, as cells beside a contact in a cell may have of r, is taken to be where the grid changes: so there is nothing away
-!> from contacts. All moduli are those of the reference frequency.
+!> r: of the model up to the place (model3d_line.f90) less those of the grid. Density jumps by much less, and what T bends with it
+!> is left out (trials.md). The grid's are what its differentiator D makes of the medium at its points, D⁻¹ summed over the weights
+!> of a receiver: half a sign and ripples that wane over some cells (receiver_earth.f90 does likewise for 2D). What the grid has
+!> less or more of in all, as cells beside a contact in a cell may have of r, is taken to be where the grid changes: so there is
+!> nothing away from contacts. All moduli are those of the reference frequency.
 module fd3d_bends_m
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dModuli
@@ -32,8 +32,8 @@ module fd3d_bends_m
 
 contains
 
-  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 along an axis: the line of the model has so much of them
-  !> before and behind x. `even`: with even weights.
+  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 along an axis; line: what the model has of them before
+  !> and behind x; `even`: with even weights.
   function Fd3dBends(moduli, window, grid, x, c, axis, line, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window

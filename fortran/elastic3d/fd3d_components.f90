@@ -27,8 +27,8 @@ contains
     Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'
   end function Fd3dAtWhole
 
-  !> Cells that a receiver of a component reads, where none is left out and no contact is near: stress there takes up to six times
-  !> as many.
+  !> Cells that a receiver of a component reads, where none is left out and no contact is near: beside one stress takes up to nine
+  !> times as many, velocity four, slopes three.
   pure integer function Fd3dCells(name, half_length) result(cells)
     character(*), intent(in) :: name
     integer, intent(in) :: half_length

@@ -39,7 +39,7 @@ module fd3d_contacts_m
     logical :: bent = .false.                     !< at which velocity bends
     real(dp) :: n(3) = 0                          !< across it
     real(dp) :: lambda = 0, mu = 0                !< of the place
-    real(dp) :: bends(line_parts, 2) = 0          !< there (fd3d_bends.f90), by the weights of velocities, and by those of others
+    real(dp) :: bends(line_parts, 2) = 0          !< there (fd3d_bends.f90), by the weights of velocities, and by others
     real(sp), allocatable, dimension(:, :, :) :: lambdas, mus !< of cells of the box around the piece
   end type rock_t
 
