@@ -32,7 +32,7 @@ module fd3d_bends_m
 
 contains
 
-  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 along an axis; line: what the model has of them before
+  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 on an axis; line: what the model has of them before
   !> and behind x; `even`: with even weights.
   function Fd3dBends(moduli, window, grid, x, c, axis, line, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli

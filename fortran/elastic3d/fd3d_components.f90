@@ -9,10 +9,10 @@
 !> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
-  use fd3d_contact_weights_m, only: Fd3dRockMotion, Fd3dRockRead
+  use fd3d_contact_weights_m, only: Fd3dRockMotion, Fd3dRockRead, rock_cells
   use fd3d_contacts_m, only: rock_t
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord, Fd3dRoom
   use kinds_m, only: dp, sp
   use sinc_m, only: sinc_nodes
   implicit none
@@ -48,7 +48,8 @@ contains
     integer :: a, b
     if (present(rock)) then
       if (merge(rock%bent, rock%beside, name(1:1) == 'v')) then
-        call BesideContact(list, grid, name, x, rock)
+        call Fd3dRoom(list, rock_cells, error)
+        if (.not. allocated(error)) call BesideContact(list, grid, name, x, rock)
         return
       end if
     end if

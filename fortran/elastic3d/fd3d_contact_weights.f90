@@ -8,9 +8,10 @@ module fd3d_contact_weights_m
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   implicit none
   private
-  public :: Fd3dRockRead, Fd3dRockMoment, Fd3dRockMotion
+  public :: Fd3dRockRead, Fd3dRockMoment, Fd3dRockMotion, rock_cells
 
   integer, parameter :: wide = 2*rock_reach + 1   !< cells along an axis
+  integer, parameter :: rock_cells = 9*(wide + 8)**3   !< that a point may take, at most
   integer, parameter :: pair(2, 6) = reshape([1, 1, 2, 2, 3, 3, 1, 2, 1, 3, 2, 3], [2, 6])   !< axes of fd3d_tensor
   integer, parameter :: of_motion = -1, of_gradient = 0   !< what is read at points; 1 to 3: a derivative of the gradient
 

@@ -29,7 +29,7 @@ module fd3d_contacts_m
   real(dp), parameter :: bent_least = 1e-3_dp     !< of a cell of the mean medium: bends by less are none
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
 
-  !> Of n along an axis, the least for what velocity lacks, 8 degrees, and for the others, 2.5: along a line across contacts that dip
+  !> Of n along an axis, the least for what velocity lacks, 8 degrees, and for the others, 2.5: on a line across contacts that dip
   !> more it is not what the place lacks (accuracy.md).
   real(dp), parameter :: level(2) = [0.99_dp, 0.999_dp]
 

@@ -23,7 +23,8 @@ module fd3d_point_lists_m
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoves, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dSum, Fd3dOwned, StandsOnHalf
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoves, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dRoom, Fd3dSum, Fd3dOwned
+  public :: StandsOnHalf
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter, public :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
@@ -172,6 +173,16 @@ contains
     if (h == 0) call CloseReceiver(list)
   end subroutine Fd3dSum
 
+  !> Fails where a list cannot have so many more cells: default integers count them.
+  subroutine Fd3dRoom(list, cells, error)
+    type(fd3d_list_t), intent(in) :: list
+    integer, intent(in) :: cells
+    type(error_t), allocatable, intent(inout) :: error
+    if (list%n > huge(1) - cells .and. .not. allocated(error)) &
+      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, '// &
+                'fewer components, or fewer points of a fault')
+  end subroutine Fd3dRoom
+
   !> The receiver under way ends. Where there is no room for it there will be for twice as many: 10**5 of them are not copied for
   !> each one more.
   subroutine CloseReceiver(list)
@@ -199,9 +210,7 @@ contains
     real(dp), allocatable :: share(:)
     integer :: a, l, m, n, at(3)
     logical :: beside, even
-    if (list%n > huge(1) - max(sinc_nodes**3, ground_nodes) .and. .not. allocated(error)) &       ! default integers count them
-      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, '// &
-                'fewer components, or fewer points of a fault')
+    call Fd3dRoom(list, max(sinc_nodes**3, ground_nodes), error)
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     if (allocated(list%piece)) then
