@@ -271,7 +271,7 @@ contains
       if (g%apart) call HashAdd(id%medium, checksum_floats(0_i8, size(self%rho_z, kind=i8), self%rho_z))
       call HashAdd(id%medium, self%scheme%fpeak)                  ! of the layers
       call HashAdd(id%positions, [self%ax%x0, self%az%x0])
-      if (allocated(self%shot%lacks)) call HashAdd(id%positions, reshape(self%shot%lacks, [size(self%shot%lacks)]))
+      if (allocated(self%shot%at_places)) call HashAdd(id%positions, reshape(self%shot%at_places, [size(self%shot%at_places)]))
       call HashAdd(id%positions, merge(1, 0, self%scheme%exact_positions))
       call HashAdd(id%times, self%scheme%snapshot)
       call HashAdd(id%times, [self%scheme%snapshot_step, self%pictures])

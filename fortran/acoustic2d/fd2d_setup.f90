@@ -185,9 +185,9 @@ contains
     call OffGridStart(points)
     moved = 0
     bent = 0
-    contact = allocated(self%shot%lacks)
-    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, self%shot%lacks(:, size(self%shot%lacks, 2)), &
-                                   points, sums, contact)
+    contact = allocated(self%shot%at_places)
+    if (contact) call ContactPoint(self, field_sigma, self%shot%sx, self%shot%sz, &
+                                   self%shot%at_places(:, size(self%shot%at_places, 2)), points, sums, contact)
     if (contact) then
       moved = sums%moved
       bent = sums%bent
@@ -243,11 +243,11 @@ contains
     contact = .false.
     do first = 1, n, at_once
       last = min(at_once, n - first + 1)
-      if (allocated(self%shot%lacks)) then
+      if (allocated(self%shot%at_places)) then
         associate (shot => self%shot, field => self%fields(c))
           !$omp parallel do schedule(dynamic, few) num_threads(min(self%scheme%threads, 1 + last/few))
           do m = 1, last
-            call ContactPoint(self, field, shot%rx(first + m - 1), shot%rz(first + m - 1), shot%lacks(:, first + m - 1), source, &
+            call ContactPoint(self, field, shot%rx(first + m - 1), shot%rz(first + m - 1), shot%at_places(:, first + m - 1), source, &
                               sums(m), contact(m))
           end do
           !$omp end parallel do

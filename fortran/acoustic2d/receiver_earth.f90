@@ -56,7 +56,7 @@ contains
     EarthTold = ModelApart(model, job, scheme%dx, scheme%dz) .or. SameStep(scheme%dx, model%dx) .and. SameStep(scheme%dz, model%dz)
   end function EarthTold
 
-  !> Sets shot%lacks where that is so and the earth is not even around all places: of receivers and, the last, source.
+  !> Sets shot%at_places where that is so and the earth is not even around all places: of receivers and, the last, source.
   subroutine EarthOfShot(model, job, scheme, shot)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
@@ -64,7 +64,7 @@ contains
     type(shot_t), intent(inout) :: shot
     type(grid_t) :: grid
     integer :: r
-    if (allocated(shot%lacks)) deallocate (shot%lacks)
+    if (allocated(shot%at_places)) deallocate (shot%at_places)
     if (.not. EarthTold(model, job, scheme)) return
     grid%d = [scheme%dx, scheme%dz]
     grid%own = [model%dx, model%dz]
@@ -73,12 +73,12 @@ contains
     grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
     grid%mean = ceiling(kernel_reach + 0.5_dp + grid%step/grid%d)
     call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
-    allocate (shot%lacks(lacks_numbers, size(shot%rx) + 1))
+    allocate (shot%at_places(lacks_numbers, size(shot%rx) + 1))
     do r = 1, size(shot%rx)
-      shot%lacks(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)))
+      shot%at_places(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)))
     end do
-    shot%lacks(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
-    if (all(abs(shot%lacks(lacks_rho + 1:, :)) <= 0)) deallocate (shot%lacks)
+    shot%at_places(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
+    if (all(abs(shot%at_places(lacks_rho + 1:, :)) <= 0)) deallocate (shot%at_places)
   end subroutine EarthOfShot
 
   !> The place at which a source or a receiver at (x, z) is modelled, from the model's first sample on [m].

@@ -7,6 +7,7 @@ module elastic3d_m
   use elastic3d_trial_m, only: TrialFiles, TrialJob
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
+  use fd3d_bends_m, only: line_reach
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource
@@ -16,7 +17,7 @@ module elastic3d_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use model3d_m, only: model3d_t, Model3dRead
-  use model3d_place_m, only: Model3dAt, Model3dTells
+  use model3d_place_m, only: Model3dAt, Model3dTells, place_numbers
   use model3d_window_m, only: Model3dAround, Model3dCell, Model3dCutsFloor, Model3dMedia, Model3dShape, Model3dWindow
   use model_rules_m, only: NoShearDoubt
   use modelcheck_m, only: ModelCheck, ranges_t
@@ -294,20 +295,30 @@ contains
 
   !> Source and receivers in their places, what a fault releases there, receivers too close to their source, and a source on a free
   !> surface.
-  !> The model's own media at receivers and source, by which fields are read beside contacts (fd3d_contacts.f90).
+  !> The model's own media at receivers and source and around them, by which fields are read beside contacts (fd3d_contacts.f90).
   subroutine look_around(self, job, scheme, shot)
     class(elastic3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(inout) :: shot
     integer :: r
-    if (allocated(shot%lacks)) deallocate (shot%lacks)
+    if (allocated(shot%at_places)) deallocate (shot%at_places)
     if (.not. Model3dTells(self%earth)) return
-    allocate (shot%lacks(medium_parts, size(shot%rx) + 1))
+    allocate (shot%at_places(place_numbers, size(shot%rx) + 1))
     do r = 1, size(shot%rx)
-      shot%lacks(:, r) = Model3dAt(self%earth, [shot%rx(r), shot%ry(r), shot%rz(r)])
+      shot%at_places(:, r) = At([shot%rx(r), shot%ry(r), shot%rz(r)])
     end do
-    shot%lacks(:, r) = Model3dAt(self%earth, [shot%sx, shot%sy, shot%sz])
+    shot%at_places(:, r) = At([shot%sx, shot%sy, shot%sz])
+    if (all(abs(shot%at_places(medium_parts + 1:, :)) <= 0)) shot%at_places = shot%at_places(:medium_parts, :)
+
+  contains
+
+    pure function At(x) result(numbers)
+      real(dp), intent(in) :: x(3)
+      real(dp) :: numbers(place_numbers)
+      numbers = Model3dAt(self%earth, x, line_reach*[scheme%dx, scheme%dy, scheme%dz])
+    end function At
+
   end subroutine look_around
 
   subroutine check_shot(self, job, scheme, shot, window, error)

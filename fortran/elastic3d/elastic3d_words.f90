@@ -3,7 +3,7 @@ submodule(elastic3d_m) elastic3d_words
   use anelastic_m, only: memory_coarse2001, memory_words
   use faultwords_m, only: FaultLines
   use finite_fault_m, only: FaultHash
-  use source3d_m, only: source_force, SourceNumbers, SourceWords
+  use source3d_m, only: SourceNumbers, SourceWords
   use version_m, only: VersionText
   implicit none
 
@@ -24,8 +24,7 @@ contains
         words = ' '//Str(c%dy, 17)//' '//Absorbs(c)//' '//j%sides//' '//j%bottom//' '//j%model_at//' '// &
                 Str(c%own%attenuates)//' '//Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
-        if (Model3dTells(self%earth) .and. (scan(c%components, 'sewp') > 0 .or. c%own%source%kind /= source_force)) &
-          words = words//' contacts'                                                  ! not heeded before 2026-11-30
+        if (Model3dTells(self%earth)) words = words//' contacts and bends'           ! not heeded before 2026-11-30
         if (c%own%narrow) words = words//' narrow'
         if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
         if (c%free_top .and. c%own%wet) words = words//' weights by images'            ! by a cubic before 2026-11-29

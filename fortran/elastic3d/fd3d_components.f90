@@ -9,9 +9,10 @@
 !> a sea floor or ground velocities of the point's own medium are continued likewise.
 module fd3d_components_m
   use error_m, only: error_t, Fail
-  use fd3d_contacts_m, only: rock_t, Fd3dRockRead
+  use fd3d_contact_weights_m, only: Fd3dRockMotion, Fd3dRockRead, rock_cells
+  use fd3d_contacts_m, only: rock_t
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMerge, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMerge, Fd3dPressure, Fd3dRecord, Fd3dRoom
   use kinds_m, only: dp, sp
   use sinc_m, only: sinc_nodes
   implicit none
@@ -26,8 +27,8 @@ contains
     Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'
   end function Fd3dAtWhole
 
-  !> Cells that a receiver of a component reads, where none is left out and no contact is near: stress there takes up to six times
-  !> as many.
+  !> Cells that a receiver of a component reads, where none is left out and no contact is near: beside one stress takes up to nine
+  !> times as many, velocity four, slopes three.
   pure integer function Fd3dCells(name, half_length) result(cells)
     character(*), intent(in) :: name
     integer, intent(in) :: half_length
@@ -46,9 +47,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(rock_t), intent(in), optional :: rock    !< around it; without it no contact is
     integer :: a, b
-    if (present(rock) .and. name(1:1) /= 'v') then
-      if (rock%beside) then
-        call BesideContact(list, grid, name, x, rock)
+    if (present(rock)) then
+      if (merge(rock%bent, rock%beside, name(1:1) == 'v')) then
+        call Fd3dRoom(list, rock_cells, error)
+        if (.not. allocated(error)) call BesideContact(list, grid, name, x, rock)
         return
       end if
     end if
@@ -87,6 +89,10 @@ contains
     integer :: a, b
     part = 0
     select case (name(1:1))
+    case ('v')
+      a = AxisOf(name(2:2))
+      call Fd3dRockMotion(list, grid, x, rock, real([(merge(1, 0, b == a), b=1, 3)], dp), 0)
+      return
     case ('p')
       do a = 1, 3
         part(a, a) = -1.0_dp/3

@@ -1,4 +1,5 @@
-!> Stress, strain and rotation at a place beside contacts of rock, as sums over points of the 3D grid.
+!> Motion, stress, strain and rotation at a place beside contacts of rock, of those at points of the 3D grid around it; the weights
+!> of the points stand in fd3d_contact_weights.f90.
 !>
 !> Weights over eight points read a field as if it were smooth. Across a contact only motion, its derivatives along the contact and
 !> the stress on it are. Each point of the grid has them, by its own moduli: let G be the gradient of velocity there, G_ab =
@@ -7,44 +8,54 @@
 !>     G + n w,  with   m_p w_t = ((l - l_p) tr G n + (m - m_p) (G + G') n)_t,   (l_p + 2 m_p) w_n = (...)_n
 !>
 !> t along the contact and n across it: so the stress on it is that of the point. Stress itself is a strain by the moduli of its
-!> point first, and by those of the place then. All of it is linear in the fields, and where the medium is even it is the weights
-!> alone. Beside fluids and air, and below a free surface, other weights are taken (fd3d_ground.f90, surface_weights.f90).
+!> point first, and by those of the place then. What is continuous bends at a contact, more than weights over eight points can
+!> read: motion, its derivatives along the contact and the stress on it get what they lack (fd3d_bends.f90). All of it is linear in
+!> the fields, and where the medium is even it is the weights alone. Beside fluids and air, and below a free surface, other weights
+!> are taken (fd3d_ground.f90, surface_weights.f90).
 module fd3d_contacts_m
+  use fd3d_bends_m, only: bend_reach, Fd3dBends, line_reach
   use fd3d_engine_m, only: fd3d_grid_t, side_periodic
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dLame, Fd3dModuli
-  use fd3d_point_lists_m, only: fd3d_list_t, fd3d_tensor, Fd3dSum, StandsOnHalf
   use kinds_m, only: dp, sp
-  use sinc_m, only: sinc_nodes, SincEven, SincWeights
+  use model3d_line_m, only: line_free, line_mu, line_p, line_parts, line_plate, line_rate
+  use model3d_place_m, only: LinesOf
   use window_m, only: window_t
   implicit none
   private
-  public :: rock_t, Fd3dRock, Fd3dRockRead, Fd3dRockMoment, rock_even, rock_reach
+  public :: rock_t, Fd3dRock, RockBends, RockGradient, RockGradientBends, rock_even, rock_reach
 
-  integer, parameter :: rock_reach = sinc_nodes/2 + 1   !< cells to each side of a place whose moduli count
+  integer, parameter :: rock_reach = bend_reach   !< cells to each side of a place whose moduli count
   real(dp), parameter :: rock_even = 1.02_dp      !< moduli there, the largest over the least: less is no contact
+  real(dp), parameter :: bent_least = 1e-3_dp     !< of a cell of the mean medium: bends by less are none
   real(dp), parameter :: flat = 0.9_dp            !< part of the squares of changes that is along one direction: less is no contact
-  integer, parameter :: pair(2, 6) = reshape([1, 1, 2, 2, 3, 3, 1, 2, 1, 3, 2, 3], [2, 6])   !< axes of fd3d_tensor
+
+  !> Of n along an axis, the least for what velocity lacks, 8 degrees, and for the others, 2.5: on a line across contacts that dip
+  !> more it is not what the place lacks (accuracy.md).
+  real(dp), parameter :: level(2) = [0.99_dp, 0.999_dp]
 
   !> The rock around a place.
   type :: rock_t
-    logical :: beside = .false.                   !< of a contact
+    logical :: beside = .false.                   !< of a contact,
+    logical :: bent = .false.                     !< at which velocity bends
     real(dp) :: n(3) = 0                          !< across it
     real(dp) :: lambda = 0, mu = 0                !< of the place
+    real(dp) :: bends(line_parts, 2) = 0          !< there (fd3d_bends.f90), by the weights of velocities, and by others
     real(sp), allocatable, dimension(:, :, :) :: lambdas, mus !< of cells of the box around the piece
   end type rock_t
 
 contains
 
   !> The rock around x [m], whose own medium is known.
-  subroutine Fd3dRock(moduli, window, grid, x, medium, rock)
+  subroutine Fd3dRock(moduli, window, grid, x, numbers, rock)
     type(fd3d_moduli_t), intent(in) :: moduli
     type(window_t), intent(in) :: window
     type(fd3d_grid_t), intent(in) :: grid         !< the box around the piece
     real(dp), intent(in) :: x(3)
-    real(dp), intent(in) :: medium(:)             !< as Fd3dLame takes it
+    real(dp), intent(in) :: numbers(:)            !< of the place (model3d_place.f90)
     type(rock_t), intent(out) :: rock
     real(sp), allocatable :: rho(:, :, :)
-    integer :: c(3), low(3), high(3), a
+    real(dp) :: lines(2*line_parts, 3)
+    integer :: c(3), low(3), high(3), a, axis, of
     c = floor(x/grid%d*(1 - 1e-12_dp)) + 2 - grid%first
     low = c - rock_reach
     high = c + rock_reach
@@ -59,12 +70,24 @@ contains
     if (.not. minval(rock%mus) > 0) return
     if (maxval(rock%mus) < rock_even*minval(rock%mus) .and. &
         maxval(rock%lambdas + 2*rock%mus) < rock_even*minval(rock%lambdas + 2*rock%mus)) return
-    associate (lame => Fd3dLame(moduli, medium))
+    associate (lame => Fd3dLame(moduli, numbers))
       rock%lambda = lame(1)
       rock%mu = lame(2)
     end associate
     rock%n = Across(rock, grid%d, x/grid%d - (grid%first - 1) + 0.5_dp)
     rock%beside = rock%mu > 0 .and. norm2(rock%n) > 0
+    if (.not. rock%beside) return
+    axis = maxloc(abs(rock%n), dim=1)
+    lines = LinesOf(numbers)
+    if (.not. lines(line_mu, axis) > 0) return
+    do of = 1, 2
+      if (abs(rock%n(axis)) < level(of)) cycle
+      rock%bends(:, of) = rock%n(axis)*Fd3dBends(moduli, window, grid, x, c, axis, lines(:, axis), grid%even .and. of == 2)
+      associate (own => abs(lines(:line_parts, axis) + lines(line_parts + 1:, axis))/(2*line_reach))    ! of a cell
+        if (all(abs(rock%bends(:, of)) < bent_least*own)) rock%bends(:, of) = 0
+      end associate
+    end do
+    rock%bent = any(abs(rock%bends(:, 1)) > 0)
   end subroutine Fd3dRock
 
   !> The direction in which the logarithms of moduli change most from cell to cell around a place; 0 if none do, or they do in all.
@@ -100,153 +123,75 @@ contains
     if (dot_product(n, matmul(changes, n)) < flat*(changes(1, 1) + changes(2, 2) + changes(3, 3))) n = 0
   end function Across
 
-  !> One more receiver: the sum of part times stress, or of part(a, b) times dv_b/dx_a.
-  subroutine Fd3dRockRead(list, grid, x, rock, part, slopes)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), part(3, 3)
-    type(rock_t), intent(in) :: rock
-    logical, intent(in) :: slopes
-    real(dp), allocatable :: w(:, :, :, :)
-    integer :: low(3)
-    call RockWeights(grid, x, rock, part, slopes, low, w)
-    if (slopes) call SumOfSlopes(grid, low, w)
-    call Fd3dSum(list, grid, x, low, w, .not. slopes, 0)
-  end subroutine Fd3dRockRead
-
-  !> A moment tensor times history h of its rate, as Fd3dMoment adds it. Each point has of it what a receiver of strain at the place
-  !> would read from it, so both may change places.
-  subroutine Fd3dRockMoment(list, grid, x, rock, moment, h)
-    type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), moment(3, 3)    !< [N m]
-    type(rock_t), intent(in) :: rock
-    integer, intent(in) :: h
-    real(dp), allocatable :: w(:, :, :, :)
-    integer :: low(3)
-    call RockWeights(grid, x, rock, -moment*grid%dt/product(grid%d), .true., low, w)
-    call Fd3dSum(list, grid, x, low, w(:, :, :, :size(fd3d_tensor)), .true., h)
-  end subroutine Fd3dRockMoment
-
-  !> The weights of points, cells from `low` on: of stress in the order of fd3d_tensor; of slopes dv_b/dx_a, a <= b, in its order,
-  !> then those of a > b.
-  subroutine RockWeights(grid, x, rock, part, slopes, low, weight)
-    type(fd3d_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: x(3), part(3, 3)
-    type(rock_t), intent(in) :: rock
-    logical, intent(in) :: slopes
-    integer, intent(out) :: low(3)
-    real(dp), allocatable, intent(out) :: weight(:, :, :, :)
-    real(dp) :: w(sinc_nodes, 3), place, lambda, mu, known(2), each(2)
-    integer :: first(3), at(3), c, i, j, k, axis
-    low = lbound(rock%mus)
-    associate (high => ubound(rock%mus))
-      allocate (weight(low(1):high(1), low(2):high(2), low(3):high(3), size(pair, 2) + merge(3, 0, slopes)), source=0.0_dp)
-    end associate
-    do c = 1, size(pair, 2)
-      do axis = 1, 3
-        place = x(axis)/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(fd3d_tensor(c), axis)) - grid%first(axis) + 1
-        if (grid%even) call SincEven(place, first(axis), w(:, axis))
-        if (.not. grid%even) call SincWeights(place, first(axis), w(:, axis))
-      end do
-      known = 0
-      do k = 1, sinc_nodes
-        do j = 1, sinc_nodes
-          do i = 1, sinc_nodes
-            at = first + [i, j, k] - 1
-            lambda = real(rock%lambdas(at(1), at(2), at(3)), dp)
-            mu = ShearModulus(rock%mus(at(1) - 1:at(1), at(2) - 1:at(2), at(3) - 1:at(3)), pair(1, c), pair(2, c))
-            if (any(abs([lambda, mu] - known) > 0)) each = Shares(rock, part, pair(:, c), lambda, mu, slopes)
-            known = [lambda, mu]
-            weight(at(1), at(2), at(3), c) = w(i, 1)*w(j, 2)*w(k, 3)*each(1)
-            if (slopes .and. c > 3) weight(at(1), at(2), at(3), c + 3) = w(i, 1)*w(j, 2)*w(k, 3)*each(2)
-          end do
-        end do
-      end do
-    end do
-  end subroutine RockWeights
-
-  !> Weights of slopes become those of the velocities that they are differences of.
-  subroutine SumOfSlopes(grid, low, w)
-    type(fd3d_grid_t), intent(in) :: grid
-    integer, intent(inout) :: low(3)
-    real(dp), allocatable, intent(inout) :: w(:, :, :, :)
-    real(dp), allocatable :: v(:, :, :, :)        !< (cells, velocities)
-    integer :: n(3), at(3), a, b, c, l, m, side
-    n = shape(w(:, :, :, 1))
-    l = grid%half_length
-    allocate (v(n(1) + 2*l, n(2) + 2*l, n(3) + 2*l, 3), source=0.0_dp)
-    do c = 1, size(w, 4)
-      a = merge(pair(1, min(c, 6)), pair(2, max(c - 3, 1)), c <= 6)
-      b = merge(pair(2, min(c, 6)), pair(1, max(c - 3, 1)), c <= 6)
-      do m = 1, l
-        do side = -1, 1, 2
-          at = l
-          at(a) = l + merge(m, 1 - m, side > 0) - merge(0, 1, a == b)
-          associate (to => v(at(1) + 1:at(1) + n(1), at(2) + 1:at(2) + n(2), at(3) + 1:at(3) + n(3), b))
-            to = to + side*grid%w(m)/grid%d(a)*w(:, :, :, c)
-          end associate
-        end do
-      end do
-    end do
-    low = low - l
-    call move_alloc(v, w)
-  end subroutine SumOfSlopes
-
-  !> mu at a point of s_ab, of the cells before and at it: the mean that the engines take (fd3d_medium.f90).
-  pure real(dp) function ShearModulus(mu, a, b) result(m)
-    real(sp), intent(in) :: mu(0:, 0:, 0:)
-    integer, intent(in) :: a, b
-    integer :: i, j, at(3)
-    m = 0
-    if (a == b) then
-      m = real(mu(1, 1, 1), dp)
-      return
-    end if
-    do j = 0, 1
-      do i = 0, 1
-        at = 1
-        at(a) = i
-        at(b) = j
-        m = m + 1/real(mu(at(1), at(2), at(3)), dp)
-      end do
-    end do
-    m = 4/m
-  end function ShearModulus
-
-  !> The sum of part times what the place has: of s_ab = 1 at a point with such moduli, or of dv_b/dx_a = 1 and of dv_a/dx_b = 1.
-  pure function Shares(rock, part, ab, lambda, mu, slopes) result(share)
-    type(rock_t), intent(in) :: rock
-    real(dp), intent(in) :: part(3, 3), lambda, mu
-    integer, intent(in) :: ab(2)
-    logical, intent(in) :: slopes
-    real(dp) :: share(2), g(3, 3)
-    integer :: i
-    g = 0
-    if (slopes) then
-      g(ab(1), ab(2)) = 1
-      share = [sum(part*Here(rock, g, lambda, mu)), sum(part*Here(rock, transpose(g), lambda, mu))]
-    else
-      if (ab(1) == ab(2)) g = reshape([(merge(-lambda/(3*lambda + 2*mu), 0.0_dp, modulo(i, 4) == 0), i=0, 8)], [3, 3])
-      g(ab(1), ab(2)) = g(ab(1), ab(2)) + 1
-      g(ab(2), ab(1)) = g(ab(1), ab(2))
-      g = Here(rock, g/(2*mu), lambda, mu)
-      share = rock%mu*sum(part*(g + transpose(g))) + &
-              rock%lambda*(g(1, 1) + g(2, 2) + g(3, 3))*(part(1, 1) + part(2, 2) + part(3, 3))
-    end if
-  end function Shares
-
-  !> The gradient of motion at the place, of that at a point.
-  pure function Here(rock, g, lambda, mu) result(gradient)
+  !> The gradient of motion at the place, of that at a point with such moduli.
+  pure function RockGradient(rock, g, lambda, mu) result(gradient)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: g(3, 3), lambda, mu
-    real(dp) :: gradient(3, 3), t(3), along(3)
-    associate (n => rock%n)
-      t = (lambda - rock%lambda)*(g(1, 1) + g(2, 2) + g(3, 3))*n + (mu - rock%mu)*matmul(g + transpose(g), n)
-      along = t - dot_product(n, t)*n
-      gradient = g + matmul(reshape(n, [3, 1]), &
-                            reshape(along/rock%mu + dot_product(n, t)*n/(rock%lambda + 2*rock%mu), [1, 3]))
+    real(dp) :: gradient(3, 3)
+    gradient = g + Slopes(rock, Traction(rock%n, g, lambda, mu) - Traction(rock%n, g, rock%lambda, rock%mu))
+  end function RockGradient
+
+  !> By how much motion at the place is more than weights have it, of its gradient at a point.
+  pure function RockBends(rock, g, lambda, mu, of) result(more)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: g(3, 3), lambda, mu
+    integer, intent(in) :: of                     !< 1: of velocity; 2: of what its derivatives along the contact are made of
+    real(dp) :: more(3), t(3), across
+    associate (n => rock%n, bends => rock%bends(:, of))
+      t = Traction(n, g, lambda, mu)
+      across = dot_product(n, t)
+      more = bends(line_mu)*(t - across*n) + &
+             (bends(line_p)*across - bends(line_rate)*(Trace(g) - dot_product(n, matmul(g, n))))*n
     end associate
-  end function Here
+  end function RockBends
+
+  !> By how much the gradient there is more than weights have it, of what the derivative of gradients at points along an axis is.
+  pure function RockGradientBends(rock, g, lambda, mu, axis) result(more)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: g(3, 3), lambda, mu
+    integer, intent(in) :: axis
+    real(dp) :: more(3, 3), along(3), flat_g(3, 3), t(3), across
+    associate (n => rock%n, bends => rock%bends(:, 2))
+      along = -n(axis)*n
+      along(axis) = along(axis) + 1
+      more = Outer(along, RockBends(rock, g, lambda, mu, 2))
+      t = Traction(n, g, lambda, mu)
+      across = dot_product(n, t)
+      flat_g = g + transpose(g)
+      flat_g = flat_g - Outer(n, matmul(n, flat_g))
+      flat_g = flat_g - Outer(matmul(flat_g, n), n)
+      t = bends(line_free)*matmul(flat_g, along) + (bends(line_plate)*Trace(flat_g)/2 + bends(line_rate)*across)*along
+      more = more - Slopes(rock, t + Traction(n, more, rock%lambda, rock%mu))
+    end associate
+  end function RockGradientBends
+
+  !> What gradient a traction makes at the place where nothing moves along the contact.
+  pure function Slopes(rock, t) result(gradient)
+    type(rock_t), intent(in) :: rock
+    real(dp), intent(in) :: t(3)
+    real(dp) :: gradient(3, 3), across
+    associate (n => rock%n)
+      across = dot_product(n, t)
+      gradient = Outer(n, (t - across*n)/rock%mu + across*n/(rock%lambda + 2*rock%mu))
+    end associate
+  end function Slopes
+
+  !> The traction on a plane across n of a gradient in a medium.
+  pure function Traction(n, g, lambda, mu) result(t)
+    real(dp), intent(in) :: n(3), g(3, 3), lambda, mu
+    real(dp) :: t(3)
+    t = lambda*Trace(g)*n + mu*matmul(g + transpose(g), n)
+  end function Traction
+
+  pure real(dp) function Trace(g)
+    real(dp), intent(in) :: g(3, 3)
+    Trace = g(1, 1) + g(2, 2) + g(3, 3)
+  end function Trace
+
+  pure function Outer(a, b) result(c)
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: c(3, 3)
+    c = spread(a, 2, 3)*spread(b, 1, 3)
+  end function Outer
 
 end module fd3d_contacts_m

@@ -24,7 +24,8 @@ module fd3d_point_lists_m
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dSum, Fd3dMerge, Fd3dOwned, StandsOnHalf
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoves, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dRoom, Fd3dSum, Fd3dMerge
+  public :: Fd3dOwned, StandsOnHalf
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter, public :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
@@ -65,17 +66,27 @@ contains
     integer, intent(in) :: h
     type(error_t), allocatable, intent(inout) :: error
     integer, intent(in), optional :: low(3)
-    integer :: c, first, m, at(3)
+    integer :: c, first
     do c = 1, 3
       first = list%n + 1
       if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
-      do m = first, list%n
-        at = [list%i(m), list%j(m), list%k(m)]
-        if (present(low)) at = at - low
-        list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), at(1), at(2), at(3))
-      end do
+      call Fd3dMoves(list, rho, first, low)
     end do
   end subroutine Fd3dForce
+
+  !> Entries from `first` on, of forces, become those of velocities.
+  subroutine Fd3dMoves(list, rho, first, low)
+    type(fd3d_list_t), intent(inout) :: list
+    real(sp), intent(in) :: rho(0:, 0:, 0:)
+    integer, intent(in) :: first
+    integer, intent(in), optional :: low(3)
+    integer :: m, at(3)
+    do m = first, list%n
+      at = [list%i(m), list%j(m), list%k(m)]
+      if (present(low)) at = at - low
+      list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), at(1), at(2), at(3))
+    end do
+  end subroutine Fd3dMoves
 
   !> A moment tensor m (xx, yy, zz, xy, xz, yz) times history h of its rate [N m/s]: ds = -dt m/V.
   subroutine Fd3dMoment(list, grid, x, m, h, error)
@@ -154,7 +165,7 @@ contains
               end do
               if (any(at < 1 .or. at > grid%n)) cycle
               if (stress) call AddEntry(list, fd3d_tensor(c), at, w(i, j, k, c), h)
-              if (.not. stress) call AddEntry(list, field_vx + c - 1, at, w(i, j, k, c), 0)
+              if (.not. stress) call AddEntry(list, field_vx + c - 1, at, w(i, j, k, c), h)
             end do
           end do
         end do
@@ -194,6 +205,16 @@ contains
     list%start(list%receivers + 1) = list%n + 1
   end subroutine Fd3dMerge
 
+  !> Fails where a list cannot have so many more cells: default integers count them.
+  subroutine Fd3dRoom(list, cells, error)
+    type(fd3d_list_t), intent(in) :: list
+    integer, intent(in) :: cells
+    type(error_t), allocatable, intent(inout) :: error
+    if (list%n > huge(1) - cells .and. .not. allocated(error)) &
+      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, '// &
+                'fewer components, or fewer points of a fault')
+  end subroutine Fd3dRoom
+
   !> The receiver under way ends. Where there is no room for it there will be for twice as many: 10**5 of them are not copied for
   !> each one more.
   subroutine CloseReceiver(list)
@@ -221,9 +242,7 @@ contains
     real(dp), allocatable :: share(:)
     integer :: a, l, m, n, at(3)
     logical :: beside, even
-    if (list%n > huge(1) - max(sinc_nodes**3, ground_nodes) .and. .not. allocated(error)) &       ! default integers count them
-      call Fail(error, 'the cells that it takes and those of the points before it are more than 2.1e9: take fewer receivers, '// &
-                'fewer components, or fewer points of a fault')
+    call Fd3dRoom(list, max(sinc_nodes**3, ground_nodes), error)
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     if (allocated(list%piece)) then

@@ -7,12 +7,14 @@ submodule(fd3d_m) fd3d_setup
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dDamping, Fd3dProfiles, Fd3dSponge
   use fd3d_engine_m, only: side_periodic
-  use fd3d_contacts_m, only: rock_t, Fd3dRock, Fd3dRockMoment
+  use fd3d_contact_weights_m, only: Fd3dRockMoment, Fd3dRockMotion
+  use fd3d_contacts_m, only: rock_t, Fd3dRock
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell, Fd3dModuli, Fd3dPart, Fd3dRange, fd3d_range_t
   use fd3d_pieces_m, only: Fd3dTouches, touches
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dOwned
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dMoves, Fd3dOwned
   use finite_fault_m, only: FaultSample, FaultSlip, FaultSome
+  use model3d_place_m, only: LinesOf
   use receiver_sum_m, only: receiver_parts
   use source3d_m, only: source_fault, source_force, source_volume
   use window_m, only: WindowCell
@@ -196,7 +198,7 @@ contains
     type(rock_t) :: rock
     real(dp) :: m(6)
     integer :: i
-    call RockOf(self, window, at, size(self%shot%rx) + 1, rock)
+    call RockOf(self, window, at, size(self%shot%rx) + 1, .false., rock)
     m = self%own%source%moment
     if (self%own%source%kind == source_volume) m = even
     if (rock%beside) then
@@ -219,6 +221,7 @@ contains
     real(dp), intent(in) :: at(3)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu
+    type(rock_t) :: rock
     integer :: c(3), low(3), high(3)
     c = floor(at/self%whole%d) + 2 - self%around%first
     c = min(max(1, c), self%around%n)
@@ -229,7 +232,13 @@ contains
     allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
     allocate (lambda, mu, mold=rho)
     call Fd3dModuli(self%moduli, window, low, high, rho, lambda, mu)
-    call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, low=low)
+    call RockOf(self, window, at, size(self%shot%rx) + 1, .true., rock)
+    if (rock%bent) then
+      call Fd3dRockMotion(list, self%around, at, rock, self%own%source%force*self%grid%dt/product(self%grid%d), 1)
+      call Fd3dMoves(list, rho, 1, low)
+    else
+      call Fd3dForce(list, self%around, rho, at, self%own%source%force, 1, error, low=low)
+    end if
   end subroutine AddForce
 
   !> Of a fault this rank keeps the histories of the points that act on its cells, and counts these points alone.
@@ -349,8 +358,7 @@ contains
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
         at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-        rock = rock_t()
-        if (names(c)(1:1) /= 'v') call RockOf(self, window, at, r, rock)
+        call RockOf(self, window, at, r, names(c)(1:1) == 'v', rock)
         call Fd3dComponent(self%records, self%around, trim(names(c)), at, error, rock)
         if (allocated(error)) then
           error%message = 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//': '//error%message
@@ -362,14 +370,20 @@ contains
     if (.not. allocated(error)) call MakeNearfield(self, window, error)
   end procedure make_receivers
 
-  !> The rock around receiver r, or the source behind the last one, at a place whose own medium the model told.
-  subroutine RockOf(self, window, at, r, rock)
+  !> The rock around receiver r, or the source behind the last one, at a place whose own medium the model told. `motion` alone is as
+  !> it is in even rock where the lines through the place are even.
+  subroutine RockOf(self, window, at, r, motion, rock)
     class(fd3d_t), intent(in) :: self
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: at(3)
     integer, intent(in) :: r
+    logical, intent(in) :: motion
     type(rock_t), intent(out) :: rock
-    if (allocated(self%shot%lacks)) call Fd3dRock(self%moduli, window, self%around, at, self%shot%lacks(:, r), rock)
+    if (.not. allocated(self%shot%at_places)) return
+    associate (numbers => self%shot%at_places(:, r))
+      if (motion .and. all(abs(LinesOf(numbers)) <= 0)) return
+      call Fd3dRock(self%moduli, window, self%around, at, numbers, rock)
+    end associate
   end subroutine RockOf
 
   module procedure GiveReceivers

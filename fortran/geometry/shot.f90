@@ -22,7 +22,7 @@ module shot_m
     real(dp) :: sx = 0, sy = 0, sz = 0        !< source [m]
     real(dp), allocatable :: rx(:), ry(:), rz(:)  !< receivers [m], (nrec)
     integer, allocatable :: channel(:)        !< channel numbers, (nrec)
-    real(dp), allocatable :: lacks(:, :)      !< what only the model tells of receivers and source, (.., nrec+1): in
+    real(dp), allocatable :: at_places(:, :)  !< what only the model tells of receivers and source, (.., nrec+1): in
                                               !< 2D what the grid lacks of the earth there, in 3D the medium
     type(shot_navigation_t), allocatable :: navigation   !< on its way to the output
   end type shot_t

@@ -302,7 +302,7 @@ contains
     if (.not. allocated(error)) media = reshape(filled%medium, [size(filled%medium, kind=i8)])
   end subroutine MediaOfWindow
 
-  !> Sets shot%lacks, what only the model tells of the earth at receivers and source of a shot: here nothing.
+  !> Sets shot%at_places, what only the model tells of the earth at receivers and source of a shot: here nothing.
   subroutine NothingAround(self, job, scheme, shot)
     class(physics_t), intent(in) :: self
     type(job_t), intent(in) :: job

@@ -121,9 +121,9 @@ contains
     message%x(1:3) = [shot%sx, shot%sy, shot%sz]
     message%x(4:9) = [window%x0, window%y0, window%z0, window%dx, window%dy, window%dz]
     message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
-    if (allocated(shot%lacks)) then
-      message%n(9) = size(shot%lacks, 1)
-      message%places = [message%places, shot%lacks]
+    if (allocated(shot%at_places)) then
+      message%n(9) = size(shot%at_places, 1)
+      message%places = [message%places, shot%at_places]
     end if
     call ChecksumMessage(message)
   end subroutine ShotMessage
@@ -150,7 +150,7 @@ contains
     shot%ry = message%places(n + 1:2*n)
     shot%rz = message%places(2*n + 1:3*n)
     shot%channel = Whole(message%places(3*n + 1:4*n))
-    if (message%n(9) > 0) shot%lacks = reshape(message%places(4*n + 1:), [message%n(9), n + 1])
+    if (message%n(9) > 0) shot%at_places = reshape(message%places(4*n + 1:), [message%n(9), n + 1])
   end subroutine ShotFrom
 
   !> MODEL, of a worker: asks for the media of a box of a shot's window, to be put into its memory number `memory`, which has a

@@ -214,7 +214,7 @@ contains
       case (6); other%scheme%snapshot = 0.1_dp
       case (7); other%scheme%components = 'p,vz,vx'
       case (8); other%scheme%w(8) = nearest(other%scheme%w(8), 1.0_dp)
-      case (9); other%shot%lacks(3, 2) = nearest(other%shot%lacks(3, 2), 1.0_dp)
+      case (9); other%shot%at_places(3, 2) = nearest(other%shot%at_places(3, 2), 1.0_dp)
       end select
       call Start(second, other, 0)
       call ClaimFine(error, 'another shot, kind '//Str(i))

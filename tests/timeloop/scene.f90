@@ -132,7 +132,7 @@ contains
     rho = real(scene%window%medium(1, 1, 1, 2), dp)
     c = 1/(rho*real(scene%window%medium(1, 1, 1, 1), dp)**2)
     associate (dx => scene%window%dx, dz => scene%window%dz, n => size(scene%shot%rx) + 1)
-      scene%shot%lacks = reshape([([rho*(0.8_dp + 0.2_dp*r), 0.1_dp*r*c*dx, -0.1_dp*dx/rho, 0.1_dp*dx*rho, 0.02_dp*rho*c*dx**2, &
+      scene%shot%at_places = reshape([([rho*(0.8_dp + 0.2_dp*r), 0.1_dp*r*c*dx, -0.1_dp*dx/rho, 0.1_dp*dx*rho, 0.02_dp*rho*c*dx**2, &
                                     -0.01_dp*dx**2, -0.2_dp*c*dz, 0.1_dp*dz/(r*rho), -0.1_dp*dz*rho/r, -0.02_dp*rho*c*dz**2/r, &
                                     0.01_dp*dz**2], r=1, n)], [11, n])
     end associate
