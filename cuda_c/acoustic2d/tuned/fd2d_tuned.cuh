@@ -201,31 +201,19 @@ __device__ __forceinline__ int strip_row(const args &g, int k) {
     return k < g.top ? k : (k >= g.bottom) & (k < g.nz) ? k - g.bottom + g.top : -1;
 }
 
-// Traces of step n, whose sigma is being read, before the next launch overwrites it. TEAM lanes a receiver: each asks
-// for CELLS_AHEAD cells at once, then the products are added one by one, in their order.
+// Traces of step n, whose sigma is being read, before the next launch overwrites it. TEAM lanes a receiver: each adds
+// every TEAM-th product, then their sums are added, in an order that is always the same.
 constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
 
 template <class FIELD>
-__device__ double weighted_sum(const gpu_receivers &p, const FIELD &field, const ptrdiff_t *cell, int begin, int end,
-                               int most) {
-    const int mate = threadIdx.x % TEAM;
+__device__ double weighted_sum(const gpu_receivers &p, const FIELD &field, const ptrdiff_t *cell, int begin, int end) {
     double sum = 0;
-    for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
-        double mine[CELLS_AHEAD];
+#pragma unroll CELLS_AHEAD
+    for (int at = begin + threadIdx.x % TEAM; at < end; at += TEAM)
+        sum += p.w[at] * (double)field(cell[at]);
 #pragma unroll
-        for (int a = 0; a < CELLS_AHEAD; a++) {
-            const int at = begin + done + a * TEAM + mate;
-            mine[a] = at < end ? p.w[at] * (double)field(cell[at]) : 0;
-        }
-#pragma unroll
-        for (int a = 0; a < CELLS_AHEAD; a++)
-#pragma unroll 1
-            for (int c = 0; c < TEAM && done + a * TEAM < most; c++) {
-                const double next = __shfl_sync(0xffffffffu, mine[a], c, TEAM);
-                if (begin + done + a * TEAM + c < end)
-                    sum += next;
-            }
-    }
+    for (int apart = 1; apart < TEAM; apart *= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, apart, TEAM);
     return sum;
 }
 
@@ -251,12 +239,8 @@ template <class FIELDS> __device__ void sample(const args &g, int warp, int warp
     for (ptrdiff_t r0 = (ptrdiff_t)warp * TEAMS; r0 < p.nrec; r0 += (ptrdiff_t)warps * TEAMS) {
         const ptrdiff_t r = r0 + team;
         const int begin = r < p.nrec ? p.start[r] : 0, end = r < p.nrec ? p.start[r + 1] : 0;
-        int most = end - begin; // of the teams of the warp
-#pragma unroll
-        for (int apart = TEAM; apart < WARP; apart *= 2)
-            most = max(most, __shfl_xor_sync(0xffffffffu, most, apart));
         const int kind = r < p.nrec ? p.field[r] : FD2D_SIGMA;
-        const double sum = weighted_sum(p, from.of(kind), from.cell, begin, end, most);
+        const double sum = weighted_sum(p, from.of(kind), from.cell, begin, end);
         if (r < p.nrec && threadIdx.x % TEAM == 0)
             trace[r] = (float)(kind == FD2D_SIGMA ? sum : kind == FD2D_VX ? g.scale_x * sum : g.scale_z * sum);
     }
