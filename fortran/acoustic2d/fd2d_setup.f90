@@ -247,8 +247,8 @@ contains
         associate (shot => self%shot, field => self%fields(c))
           !$omp parallel do schedule(dynamic, few) num_threads(min(self%scheme%threads, 1 + last/few))
           do m = 1, last
-            call ContactPoint(self, field, shot%rx(first + m - 1), shot%rz(first + m - 1), shot%at_places(:, first + m - 1), source, &
-                              sums(m), contact(m))
+            call ContactPoint(self, field, shot%rx(first + m - 1), shot%rz(first + m - 1), shot%at_places(:, first + m - 1), &
+                              source, sums(m), contact(m))
           end do
           !$omp end parallel do
         end associate
