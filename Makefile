@@ -75,8 +75,6 @@ else
   # what a test does itself is little: what tests share takes half as long to compile, claims in Fortran a third
   OPT_TEST := -O1
   OPT_CLAIM := -O0
-  # those rooms read, deal and talk, and take half as long to compile
-  OPT_CALM := -O1
   # gold links a test in half of the time
   LD_TEST  := $(if $(CUDA),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 endif
@@ -85,7 +83,6 @@ FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wn
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
-CALM     := $(addprefix fortran/,$(addsuffix /%,parameters geometry files ranks worker survey master program))
 # Tests that compute much themselves, whole solvers, which tests compare with, and one that they run.
 FFLAGS_t302_model_window  = -O1
 FFLAGS_t804_sem_time_step = -O1
@@ -250,7 +247,7 @@ endif
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
 	@echo '  fortran  $<'
-	@$(FC) $(FFLAGS) $(if $(filter tests/%,$<),$(if $(filter $*,$(TESTED)),$(OPT_CLAIM),$(OPT_TEST))) $(if $(filter $(CALM),$<),$(OPT_CALM)) \
+	@$(FC) $(FFLAGS) $(if $(filter tests/%,$<),$(if $(filter $*,$(TESTED)),$(OPT_CLAIM),$(OPT_TEST))) \
 	  $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
