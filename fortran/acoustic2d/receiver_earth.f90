@@ -29,6 +29,7 @@ module receiver_earth_m
 
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
   integer, parameter :: ripples = 2*reach
+  integer, parameter :: few = 16              !< receivers for which another thread is worth while
 
   !> The grid and the lattice of samples, the same for all receivers.
   type :: grid_t
@@ -74,10 +75,12 @@ contains
     grid%mean = ceiling(kernel_reach + 0.5_dp + grid%step/grid%d)
     call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
     allocate (shot%at_places(lacks_numbers, size(shot%rx) + 1))
+    !$omp parallel do schedule(dynamic, few) num_threads(min(scheme%threads, 1 + size(shot%rx)/few))
     do r = 1, size(shot%rx)
       shot%at_places(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%rx(r), shot%rz(r)))
     end do
-    shot%at_places(:, r) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
+    !$omp end parallel do
+    shot%at_places(:, size(shot%rx) + 1) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
     if (all(abs(shot%at_places(lacks_rho + 1:, :)) <= 0)) deallocate (shot%at_places)
   end subroutine EarthOfShot
 
