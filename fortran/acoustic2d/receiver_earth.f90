@@ -129,7 +129,7 @@ contains
       integer, intent(in) :: a
       real(sp), allocatable :: samples(:, :)
       real(dp), allocatable :: rho(:), earth(:, :)
-      type(means_t) :: means(0:1)
+      type(means_t) :: means(0:1), turned(0:1)
       real(dp) :: slope(3)
       integer :: low(2), high(2), wide, j
       wide = ceiling(reach*grid%d(a)/grid%step(a))
@@ -169,10 +169,11 @@ contains
         end if
       end associate
       if (SameStep(grid%d(a), grid%own(a))) return    ! densities that are means of two keep no second moment
+      call Turn(means, turned)
       associate (mass => numbers(lacks_mass(a)), x => place(a), back => earth(:, wide:-wide:-1))
         numbers([lacks_mass_c(a), lacks_mass_flow(a)]) = &
           (LackTwice(grid, a, x, here(a), wide, earth, means, mass) + &
-           LackTwice(grid, a, -x, 2 - here(a), wide, back, [Turned(means(0), 0), Turned(means(1), 1)], -mass))/2
+           LackTwice(grid, a, -x, 2 - here(a), wide, back, turned, -mass))/2
       end associate
     end subroutine AlongLine
 
@@ -319,14 +320,19 @@ contains
 
   end function LackTwice
 
-  !> Means at nodes or, `half` 1, between them, seen from the other end of the line.
-  pure type(means_t) function Turned(means, half)
-    type(means_t), intent(in) :: means
-    integer, intent(in) :: half
-    Turned%first = 1 - means%first - size(means%known) - half
-    allocate (Turned%a(3, size(means%known)), source=means%a(:, size(means%known):1:-1))
-    allocate (Turned%known(size(means%known)), source=means%known(size(means%known):1:-1))
-  end function Turned
+  !> Means at nodes (0) and between them (1), seen from the other end of the line.
+  pure subroutine Turn(means, turned)
+    type(means_t), intent(in) :: means(0:1)
+    type(means_t), intent(out) :: turned(0:1)
+    integer :: half
+    do half = 0, 1
+      associate (own => means(half), n => size(means(half)%known))
+        turned(half)%first = 1 - own%first - n - half
+        allocate (turned(half)%a, source=own%a(:, n:1:-1))
+        allocate (turned(half)%known, source=own%known(n:1:-1))
+      end associate
+    end do
+  end subroutine Turn
 
   !> The grid's means of samples as Lack has them, at nodes (0) and between them (1), around a place.
   subroutine MakeMeans(grid, a, place, here, wide, earth, means)
