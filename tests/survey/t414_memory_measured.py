@@ -54,6 +54,16 @@ else:
     Path("line.receivers").write_text(lists)
     Path("line.keymap").write_text("lists line.receivers\n" + "".join(f"shot {i + 1} {300 + 0.01 * i:.2f} 13 s{i}\n" for i in range(3000)))
     compare("3000 shots with receiver lists of their own", *few, "deadline=0.01", alone=False)
+    taken = []
+    for shots in (20, 320):                               # each has 60 receivers along a contact: 2 kB for one of them would show
+        Path("line.keymap").write_text("spread c fixed x0=600.1 interval=3.2 channels=60 depth=317.3\n"
+                                       f"shots first_record=1 n={shots} x0=703.3 dx=0.1 z=33 spread=c\n")
+        r = run_watched(PROGRAM, "par=job.par", "overwrite=y", *few[1:2], "npml=8", "dx=20", "dz=20", "fpeak=10", "delay=0", "dispersion=warn",
+                        "tmax=0.01", "aperture=50", "components=p,vz", ranks=2)
+        taken.append([*peaks(2), r.returncode, r.stderr[-300:]])
+    growth = [taken[1][rank] - taken[0][rank] for rank in (0, 1)]
+    claim(taken[1][2] == 0 and max(growth) < 10, f"300 shots more take {growth[0]:.1f} MB more on rank 0, {growth[1]:.1f} on a worker, must be "
+          f"less than 10 (exit status {taken[1][2]}, {taken[1][3] if taken[1][2] else ''})")
     make(shots=1, aperture=-1)
     compare("long traces of three components", "dt=2e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu",
             "aperture=50", "depth=200")
