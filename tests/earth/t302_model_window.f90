@@ -269,7 +269,6 @@ contains
   end subroutine Between
 
   !> Densities where all slopes point along z, along x, or half-way between: masses add across, flows along, and half of each half-way.
-  !> Steps are so low that no mean is raised to its least.
   subroutine Directions()
     type(window_t) :: w
     real(dp) :: off(3), u(2), share(2)
@@ -281,7 +280,7 @@ contains
       do k = 1, nz
         do i = 1, nx
           m = merge(k, merge(i, i + k, d == 2), d == 1)
-          model%rho(i, k) = 1000.0_sp + 450*modulo(m/5, 2) + 150*modulo(m/3, 2)
+          model%rho(i, k) = 1000.0_sp + 900*modulo(m/5, 2) + 300*modulo(m/3, 2)
         end do
       end do
       share = merge([1.0_dp, 0.0_dp], [0.0_dp, 1.0_dp], d == 1)
