@@ -9,7 +9,7 @@
 
 static char sentence[10000]; /* two paths of the longest kind, and what is wrong with them */
 
-/* What to do where a sentence ends with a full disk, whoever met it. */
+/* A sentence that ends with a full disk, whoever met it, says what to do. */
 static void advise_room(void) {
     static const char cure[] = ": make room there, or write elsewhere";
     const int reasons[] = {ENOSPC, EDQUOT};

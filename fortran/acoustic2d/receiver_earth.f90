@@ -7,6 +7,7 @@
 !> W of a receiver read it. What the medium of one node does is so the sum over W of D⁻¹, which is half a sign and ripples that
 !> wane over some cells; likewise for pressure and density between nodes. Nodes are means of samples, and cut as regrid.f90 does.
 module receiver_earth_m
+  use der_inverse_m, only: DerInverseAt, DerInverseRipples
   use kinds_m, only: dp, sp
   use model_m, only: model_t
   use model_window_m, only: ModelApart, SameStep
@@ -28,7 +29,7 @@ module receiver_earth_m
   integer, parameter :: lacks_numbers = 11
 
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
-  integer, parameter :: ripples = 2*reach
+  integer, parameter :: ripples = 2*reach, ring = 256   !< nodes
   integer, parameter :: few = 16              !< receivers for which another thread is worth while
 
   !> The grid and the lattice of samples, the same for all receivers.
@@ -73,7 +74,7 @@ contains
     grid%step = grid%own/grid%more
     grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
     grid%mean = ceiling(kernel_reach + 0.5_dp + grid%step/grid%d)
-    call RipplesOf(scheme%w(:scheme%half_length), grid%ripple)
+    call DerInverseRipples(scheme%w(:scheme%half_length), ring, grid%ripple)
     allocate (shot%at_places(lacks_numbers, size(shot%rx) + 1))
     !$omp parallel do schedule(dynamic, few) num_threads(min(scheme%threads, 1 + size(shot%rx)/few))
     do r = 1, size(shot%rx)
@@ -93,22 +94,6 @@ contains
     place = [x - model%x0, z - model%z0]
     if (.not. scheme%exact_positions) place = [scheme%dx, scheme%dz]*nint(place/[scheme%dx, scheme%dz])
   end function PlaceUsed
-
-  !> D⁻¹ of a 1 at node 0, at the points between nodes, less 1/2: on a ring of nodes, less what its mean of 0 adds.
-  pure subroutine RipplesOf(w, ripple)
-    real(dp), intent(in) :: w(:)              !< weights of D
-    real(dp), intent(out) :: ripple(0:)
-    integer, parameter :: ring = 256
-    real(dp), parameter :: pi = acos(-1.0_dp)
-    real(dp) :: theta, d
-    integer :: i, l, n
-    ripple = [((i + 0.5_dp)/ring - 0.5_dp, i=0, size(ripple) - 1)]
-    do n = 1, ring - 1
-      theta = 2*pi*n/ring
-      d = sum([(2*w(l)*sin((l - 0.5_dp)*theta), l=1, size(w))])
-      ripple = ripple + [(sin(theta*(i + 0.5_dp)), i=0, size(ripple) - 1)]/(d*ring)
-    end do
-  end subroutine RipplesOf
 
   !> The numbers of a place, counted from the first sample [m].
   function EarthAt(model, grid, place) result(numbers)
@@ -219,7 +204,8 @@ contains
     w = w/sum(w)
     associate (own => means%a(1 + 2*half:2 + half, :))
       do k = 1, size(own, 2)
-        lacks = lacks - grid%d(a)*own(:, k)*sum(w*[(StepAt(grid, first + m - means%first - k + 1 - half), m=0, sinc_nodes - 1)])
+        lacks = lacks - grid%d(a)*own(:, k)*sum(w*[(DerInverseAt(grid%ripple, first + m - means%first - k + 1 - half), &
+                                                    m=0, sinc_nodes - 1)])
       end do
     end associate
 
@@ -238,17 +224,6 @@ contains
     end function UpTo
 
   end function Lack
-
-  !> D⁻¹ at n + 1/2.
-  pure real(dp) function StepAt(grid, n)
-    type(grid_t), intent(in) :: grid
-    integer, intent(in) :: n
-    integer :: i
-    i = merge(n, -1 - n, n >= 0)
-    StepAt = 0.5_dp
-    if (i <= ripples) StepAt = 0.5_dp + grid%ripple(i)
-    if (n < 0) StepAt = -StepAt
-  end function StepAt
 
   !> By how much pressure bends on its way to a place as what acts at nodes, the first two numbers of the earth, makes velocity
   !> grow: the integral of density times their integrals from the place back. `mass`: what the grid lacks of that of density.
@@ -315,7 +290,7 @@ contains
     !> D⁻¹ at n + 1/2 of a 1 at node 0, and of 0 far before it.
     pure real(dp) function Step(n)
       integer, intent(in) :: n
-      Step = StepAt(grid, n) + 0.5_dp
+      Step = DerInverseAt(grid%ripple, n) + 0.5_dp
     end function Step
 
   end function LackTwice

@@ -109,7 +109,7 @@ contains
     parts = LineParts(medium(3)*(medium(1)**2 - 2*medium(2)**2), medium(3)*medium(2)**2)
   end function OfMedium
 
-  !> What is integrated, of Lame's moduli of rock [Pa].
+  !> The integrands, of Lame's moduli of rock [Pa].
   pure function LineParts(lambda, mu) result(parts)
     real(dp), intent(in) :: lambda, mu
     real(dp) :: parts(line_parts)

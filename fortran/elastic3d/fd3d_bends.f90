@@ -15,6 +15,7 @@
 !> less or more of in all, as cells beside a contact in a cell may have of r, is taken to be where the grid changes: so there is
 !> nothing away from contacts. All moduli are those of the reference frequency.
 module fd3d_bends_m
+  use der_inverse_m, only: DerInverseAt, DerInverseRipples
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_moduli_m, only: fd3d_moduli_t, Fd3dModuli
   use kinds_m, only: dp, sp
@@ -28,11 +29,11 @@ module fd3d_bends_m
   integer, parameter :: bend_reach = sinc_nodes/2 + 1   !< cells to each side that count
   real(dp), parameter :: line_reach = bend_reach - 0.5_dp   !< cells from a place to the ends of its lines
   integer, parameter :: ripples = 2*bend_reach
-  real(dp), parameter :: pi = acos(-1.0_dp)
+  integer, parameter :: ring = 64               !< nodes
 
 contains
 
-  !> What the grid lacks at x [m], in cell c, of the parts of model3d_line.f90 on an axis; line: what the model has of them before
+  !> The lack of the grid at x [m], in cell c, of the parts of model3d_line.f90 on an axis; line: what the model has of them before
   !> and behind x; `even`: with even weights.
   function Fd3dBends(moduli, window, grid, x, c, axis, line, even) result(bends)
     type(fd3d_moduli_t), intent(in) :: moduli
@@ -60,7 +61,7 @@ contains
         cells(:, j) = LineParts(l(j + bend_reach + 1), m(j + bend_reach + 1))
       end do
     end associate
-    call RipplesOf(grid%w(:grid%half_length), ripple)
+    call DerInverseRipples(grid%w(:grid%half_length), ring, ripple)
     place = x(axis)/grid%d(axis) - (grid%first(axis) + c(axis) - 1) + 0.5_dp   ! the same on all ranks
     do part = 1, line_parts
       bends(part) = grid%d(axis)*Lack(cells(part, :), part /= line_mu, place, ripple, even, &
@@ -93,7 +94,7 @@ contains
       least = j - merge(0.5_dp, 1.0_dp, centred)
       most = least + 1
       long(j) = max(0.0_dp, min(most, place + line_reach) - max(least, place - line_reach))
-      step(j) = sum(w*[(StepAt(ripple, first + m - j - merge(1, 0, centred)), m=0, sinc_nodes - 1)])
+      step(j) = sum(w*[(DerInverseAt(ripple, first + m - j - merge(1, 0, centred)), m=0, sinc_nodes - 1)])
       if (j > from .and. j < bend_reach) changes(j) = abs(own(j + 1) - own(j - 1))
     end do
     off = 0
@@ -102,31 +103,5 @@ contains
       off = (earth(1) - earth(2))/2 - sum(above*long*step) - all*sum(changes*step)/sum(changes)
     end associate
   end function Lack
-
-  !> D⁻¹ at n + 1/2.
-  pure real(dp) function StepAt(ripple, n)
-    real(dp), intent(in) :: ripple(0:)
-    integer, intent(in) :: n
-    integer :: i
-    i = merge(n, -1 - n, n >= 0)
-    StepAt = 0.5_dp
-    if (i < size(ripple)) StepAt = 0.5_dp + ripple(i)
-    if (n < 0) StepAt = -StepAt
-  end function StepAt
-
-  !> D⁻¹ of a 1 at node 0, at the points between nodes, less 1/2: on a ring of nodes, less what its mean of 0 adds.
-  pure subroutine RipplesOf(w, ripple)
-    real(dp), intent(in) :: w(:)                  !< weights of D
-    real(dp), intent(out) :: ripple(0:)
-    integer, parameter :: ring = 64
-    real(dp) :: theta, d
-    integer :: i, l, n
-    ripple = [((i + 0.5_dp)/ring - 0.5_dp, i=0, size(ripple) - 1)]
-    do n = 1, ring - 1
-      theta = 2*pi*n/ring
-      d = sum([(2*w(l)*sin((l - 0.5_dp)*theta), l=1, size(w))])
-      ripple = ripple + [(sin(theta*(i + 0.5_dp)), i=0, size(ripple) - 1)]/(d*ring)
-    end do
-  end subroutine RipplesOf
 
 end module fd3d_bends_m

@@ -216,7 +216,7 @@ contains
     m = 4/m
   end function ShearModulus
 
-  !> What is read at a point with such moduli: of s_ab = 1, or of dv_b/dx_a = 1 and of dv_a/dx_b = 1.
+  !> The share of a point with such moduli in what is read: of s_ab = 1, or of dv_b/dx_a = 1 and of dv_a/dx_b = 1.
   pure function Shares(rock, part, ab, lambda, mu, slopes, of) result(share)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: part(3, 3), lambda, mu

@@ -165,7 +165,7 @@ contains
     end associate
   end function RockGradientBends
 
-  !> What gradient a traction makes at the place where nothing moves along the contact.
+  !> The gradient that a traction makes at the place where nothing moves along the contact.
   pure function Slopes(rock, t) result(gradient)
     type(rock_t), intent(in) :: rock
     real(dp), intent(in) :: t(3)

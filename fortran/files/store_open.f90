@@ -64,7 +64,7 @@ contains
       "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
   end subroutine RefuseEmpty
 
-  !> What is to be begun anew must have room once the old output is gone, which stays where there is none.
+  !> A new output must have room once the old one is gone; the old one stays where there is none.
   subroutine RefuseTooLarge(path, header, error)
     character(*), intent(in) :: path
     type(gather_header_t), intent(in) :: header
