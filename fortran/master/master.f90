@@ -84,7 +84,7 @@ contains
     type(master_t), intent(inout) :: master
     type(link_t), intent(inout) :: link
     type(message_t) :: message, reply
-    logical :: news
+    logical :: news, told
     real(dp) :: nap
     nap = 0
     do while (.not. WorkersOver(master%workers, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0 &
@@ -92,8 +92,9 @@ contains
       call MasterBeat(master, link)
       call Commit(master, link)
       if (NextMessage(master, link, message)) then
-        nap = 0
-        news = .not. any(message%kind == [MSG_PROGRESS, MSG_MEMORY, MSG_MODEL, MSG_NOTE])
+        told = any(message%kind == [MSG_PROGRESS, MSG_MEMORY, MSG_NOTE])     ! which nothing follows soon
+        if (.not. told) nap = 0
+        news = .not. (told .or. message%kind == MSG_MODEL)
         reply = message_t()
         call HandleChecked(master, message, reply)
         if (reply%kind /= MSG_NONE) call LinkReply(link, message%from, reply)

@@ -23,7 +23,7 @@ contains
   !> are on their way: large ones come in parts, each of which waits for the next call of MPI.
   subroutine Rest(nap)
     real(dp), intent(inout) :: nap
-    nap = min(max(1.25_dp*nap, 2.0e-5_dp), 5.0e-3_dp)
+    nap = min(max(1.25_dp*nap, 2.0e-5_dp), 1.0e-2_dp)
     call host_nap(nap)
   end subroutine Rest
 
