@@ -31,7 +31,7 @@ ifeq ($(ARCH),all)
 endif
 # Continuous integration has no GPU: it sees that kernels compile without a warning, and does not wait for fast ones.
 QUICK    := $(if $(and $(CI),$(CUDA)),$(shell $(NVCC) --help | grep -e --Ofast-compile > /dev/null && echo -Ofc max))
-NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
+NVFLAGS  := -std=c++17 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
             $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
             $(if $(or $(CI),$(WERROR)),-Werror all-warnings -Xcompiler -Werror) $(QUICK)
 

@@ -293,8 +293,6 @@ contains
     if (vp > 0) v = merge(vs, vp, vs > 0)
   end function velocity
 
-  !> Source and receivers in their places, what a fault releases there, receivers too close to their source, and a source on a free
-  !> surface.
   !> The model's own media at receivers and source and around them, by which fields are read beside contacts (fd3d_contacts.f90).
   subroutine look_around(self, job, scheme, shot)
     class(elastic3d_t), intent(in) :: self
@@ -321,6 +319,8 @@ contains
 
   end subroutine look_around
 
+  !> Source and receivers in their places, what a fault releases there, receivers too close to their source, and a source on a free
+  !> surface.
   subroutine check_shot(self, job, scheme, shot, window, error)
     class(elastic3d_t), intent(inout) :: self
     type(job_t), intent(in) :: job
