@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The set-up script is quick when nothing is missing, asks apt for what is, and says what to do where it may not."""
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -86,6 +87,15 @@ claim(status == 1 and not log.exists() and "by hand" in said.lower(),
 broken = machine("broken", f"{full_basic} gcc", id=root, apt_get="exit 100\n", apt_cache="exit 0\n")
 status, _, said, _ = setup(broken, "build")
 claim(status == 1 and "apt-get failed" in said, "apt-get fails: exit 1 and the line to do it by hand")
+
+# A name that other packages alone know, as python3-segyio in Ubuntu 24.04: apt-cache says nothing of it, and is content.
+known = f'case $2 in python3-*) ;; *) echo "Package: $2" ;; esac\n{apt}'
+unknown = machine("unknown", f"{full_basic} {BUILD} python3", id=root, apt_get=apt, apt_cache=known, realpath="echo /dev/null/venv\n")
+log.unlink(missing_ok=True)
+status, _, said, _ = setup(unknown, "fuzz")
+asked = " ".join(line for line in log.read_text().splitlines() if "install" in line)
+claim("python3-atheris" not in asked and re.search("pip install .*atheris", said),
+      f"a module whose package is but a name comes from PyPI: {said.strip().splitlines()[-1]}")
 
 status, out, said, _ = setup(full, "biuld")
 claim(status == 1 and "biuld" in said and "test" in said, f"an unknown word is refused: {said.strip()}")
