@@ -102,7 +102,8 @@ contains
     allocate (both(0))
     rest = names//' '
     do while (rest /= '' .and. .not. allocated(error))
-      b = both_t(name=rest(:index(rest, ' ') - 1))
+      b = both_t()
+      b%name = rest(:index(rest, ' ') - 1)              ! gfortran 13 leaves a part of a text in a constructor empty
       rest = rest(index(rest, ' ') + 1:)
       b%given = b%name == 'record' .or. index(with_map//' ', ' '//b%name//' ') > 0
       call Missing(b)

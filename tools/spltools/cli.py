@@ -86,7 +86,13 @@ def _stdout_named():
     except BrokenPipeError:
         raise
     except OSError as problem:
+        _drop_stdout()
         raise OSError(problem.errno, problem.strerror, 'cannot write to standard output') from problem
+
+
+def _drop_stdout():
+    """What is still to be printed goes nowhere: at its end Python would try once more, and say that it failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def named(option, word):
@@ -109,7 +115,7 @@ def run(module):
         _try_other_python(missing.name)
         status = _told(_missing_module(missing.name))
     except BrokenPipeError:  # the reader of our output, e.g. `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         status = 0
     except OSError as problem:
         status = _told(os_sentence(problem))
