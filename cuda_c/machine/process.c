@@ -15,6 +15,7 @@
 
 #include "counts.h"
 #include "iface.h"
+#include "launcher.h"
 #include "process.h"
 
 /* As process_started; `state`: the letter of the kernel (man 5 proc). */
@@ -89,29 +90,12 @@ static int same_program(long pid) {
            its.st_dev == mine.st_dev;
 }
 
-/* A daemon may start the ranks of several jobs: those of one have the same name of a job in their environment. */
-static int same_job(long pid) {
-    static const char name[] = "PMIX_NAMESPACE=";
-    const char *mine = getenv("PMIX_NAMESPACE");
-    char path[PATH], *word = NULL;
-    size_t room = 0;
-    int same = !mine;
-    snprintf(path, sizeof path, "/proc/%ld/environ", pid);
-    FILE *f = fopen(path, "re");
-    while (f && mine && !same && getdelim(&word, &room, 0, f) > 0)
-        same = !strncmp(word, name, strlen(name)) && !strcmp(word + strlen(name), mine);
-    if (f)
-        fclose(f);
-    free(word);
-    return same;
-}
-
 static void meet(long pid) {
     unsigned long long ticks;
     int met = pid == getpid();
     for (size_t i = 0; i < known.n; i++)
         met |= known.all[i].pid == pid;
-    if (!met && (process_started(pid, &ticks) != 1 || !same_job(pid)))
+    if (!met && (process_started(pid, &ticks) != 1 || !launcher_same_job(pid)))
         return;
     known.here++;
     if (met || !same_program(pid))
@@ -141,21 +125,15 @@ static void look_around(void) {
     globfree(&lists);
 }
 
-/* A launcher of Open MPI that leaves a job alone when a rank dies (--enable-recovery). */
-static int lets_others_live(void) {
-    const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
-    return recovery && !strcmp(recovery, "1") && getenv("PMIX_NAMESPACE");
-}
-
-/* True if a launcher that lets others live has lacked ranks here for so long that it cannot still be starting them: one
- * was gone before it was seen. What stands between it and a rank, as a shell does, has the name of the job too:
+/* True if a launcher that leaves others alone has lacked ranks here for so long that it cannot still be starting them:
+ * one was gone before it was seen. What stands between it and a rank, as a shell does, has the name of the job too:
  * children of that are not counted. */
 static int lacks_ranks(void) {
     const char *word = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     double now = host_seconds();
     long should = 0;
     count_read(word ? word : "", 1, INT_MAX, NULL, &should);
-    if (!lets_others_live() || !known.here || known.here >= should || same_job(getppid()))
+    if (!launcher_leaves_others() || !known.here || known.here >= should || launcher_same_job(getppid()))
         known.fewer = 0;
     else if (!known.fewer)
         known.fewer = now;
@@ -189,7 +167,7 @@ static long long_gone(void) {
  * for them for ever. */
 static void end_still(double most, const char *when) {
     char words[200];
-    for (size_t i = 0; i < known.n && lets_others_live(); i++) {
+    for (size_t i = 0; i < known.n && launcher_leaves_others(); i++) {
         struct sibling *s = &known.all[i];
         if (s->still < most || kill((pid_t)s->pid, SIGKILL))
             continue;
@@ -217,7 +195,7 @@ static void *watch(void *begun) {
         end_still(still_most, "while the ranks found each other");
         host_nap(look_every);
     }
-    while (gone && turn == (int)(long)begun && lets_others_live() && known.stopped) { /* nobody is left later */
+    while (gone && turn == (int)(long)begun && launcher_leaves_others() && known.stopped) { /* nobody is left later */
         look_around();
         long_gone();
         end_still(still_at_end, "as the job ended");
@@ -226,7 +204,7 @@ static void *watch(void *begun) {
     snprintf(words, sizeof words,
              "error: %sa rank on this machine%s has ended before the ranks had found each other; run the same command "
              "again%s",
-             who, *who ? "," : "", lets_others_live() ? "; mpirun --enable-recovery says 0 all the same" : "");
+             who, *who ? "," : "", launcher_leaves_others() ? "; mpirun --enable-recovery says 0 all the same" : "");
     pthread_mutex_lock(&verdict);
     if (gone && turn == (int)(long)begun)
         host_alarm(1, end_status, words);
@@ -275,7 +253,7 @@ static void *part_always(void *nothing) {
 }
 
 void siblings_part(int wait) {
-    if (!lets_others_live())
+    if (!launcher_leaves_others())
         return;
     if (wait)
         part(0);

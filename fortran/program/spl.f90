@@ -7,6 +7,7 @@ module spl_m
   use peers_m, only: PeersAwait, PeersEnded, PeersLook, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
+  use launcher_c, only: launcher_leaves_others
   use log_m, only: LogError, LogInfo, LogPrint, LogPrinted, LogWarn
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
@@ -119,7 +120,7 @@ contains
     if (.not. all_here) call Leave(role, exit_status)
     call EndBy(COMING, exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call EndBy(merge(ENDING, COMING, LetsOthersLive()), exit_status)
+    call EndBy(merge(ENDING, COMING, launcher_leaves_others() == 1), exit_status)
     call siblings_part(0)
     call RolesStop(role)
   end subroutine EndTogether
@@ -168,18 +169,10 @@ contains
     call host_alarm(nint(seconds), exit_status, CString('warning: a rank died at the end; all files are closed'))
   end subroutine EndBy
 
-  !> True under a launcher that lets the other ranks live when one dies.
-  logical function LetsOthersLive()
-    character(8) :: recovery
-    integer :: status
-    call get_environment_variable('OMPI_MCA_orte_enable_recovery', recovery, status=status)
-    LetsOthersLive = status == 0 .and. recovery == '1'
-  end function LetsOthersLive
-
-  !> The launcher that lets others live does not hand on the exit status.
+  !> The launcher that leaves others alone does not hand on the exit status.
   subroutine TellStatus(exit_status)
     integer, intent(in) :: exit_status
-    if (LetsOthersLive()) call LogInfo('exit status '//Str(exit_status)// &
+    if (launcher_leaves_others() == 1) call LogInfo('exit status '//Str(exit_status)// &
                                        ', though mpirun --enable-recovery says 0 whatever happened: go by the journal, or status')
   end subroutine TellStatus
 
@@ -194,9 +187,9 @@ contains
     integer, intent(in) :: exit_status
     integer, allocatable :: killed(:)
     integer :: i
-    if (LetsOthersLive() .and. role%master_silent) then
+    if (launcher_leaves_others() == 1 .and. role%master_silent) then
       call MPI_Abort(role%world, exit_status)
-    else if (.not. LetsOthersLive()) then
+    else if (launcher_leaves_others() == 0) then
       if (role%master) call MPI_Abort(role%world, exit_status)
       call PeersLook(role%peers, host_seconds())
       if (.not. (role%peers%stopped .or. role%master_silent)) call PeersAwait(role%peers, 0, COMING)

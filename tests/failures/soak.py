@@ -246,6 +246,7 @@ def main():
         skip("the shim and the address sanitizer do not go together")
         done()
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                      PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
                       OMPI_MCA_mpi_yield_when_idle="1")
     print(f"seed {args.seed}", flush=True)
     weather = Weather(args)

@@ -58,7 +58,7 @@ for folder in ('inputs', 'keymaps', 'tools'):
     os.symlink(ROOT / folder, folder)
 path = os.pathsep.join([str(B / 'bin'), str(ROOT / 'tools'), str(Path(sys.executable).parent), os.environ['PATH']])
 told = dict(word.split('=') for word in re.search(r'`export (OMPI_[^`]+)`', README)[1].split())
-newcomer = {**{k: v for k, v in os.environ.items() if not k.startswith('OMPI_')}, **told, 'PATH': path}
+newcomer = {**{k: v for k, v in os.environ.items() if not k.startswith(('OMPI_', 'PRTE_'))}, **told, 'PATH': path}
 targets = set(re.findall(r'^([a-z0-9-]+):', (ROOT / 'Makefile').read_text(), re.M))
 ran = 0
 for block in blocks(README):
