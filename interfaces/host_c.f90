@@ -85,7 +85,8 @@ module host_c
     end subroutine host_signals_end
 
     !> Standard input, output and error that are closed become /dev/null: else the next files opened, or what MPI talks through,
-    !> would have their numbers and get what is printed.
+    !> would have their numbers and get what is printed. A file that would be larger than a process may make it is an error from now
+    !> on, and no end of the process (SIGXFSZ).
     subroutine host_standard_files() bind(c)
       implicit none
     end subroutine host_standard_files

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "err.h"
+#include "files.h"
 #include "iface.h"
 
 static volatile sig_atomic_t caught, terms, terminator, ends;
@@ -58,6 +59,7 @@ void host_standard_files(void) {
         fd = dup(fd);
     if (fd >= 0)
         close(fd);
+    file_limit_is_error(); /* MPI of Open MPI 5 makes files as it begins */
 }
 
 /* Measured in 2D and 3D: 160 kB end in a segmentation fault, 256 kB do not, with a million receivers too. */
