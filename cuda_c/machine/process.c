@@ -204,7 +204,7 @@ static void *watch(void *begun) {
     snprintf(words, sizeof words,
              "error: %sa rank on this machine%s has ended before the ranks had found each other; run the same command "
              "again%s",
-             who, *who ? "," : "", launcher_leaves_others() ? "; mpirun --enable-recovery says 0 all the same" : "");
+             who, *who ? "," : "", launcher_leaves_others() ? "; mpirun --enable-recovery may say 0 all the same" : "");
     pthread_mutex_lock(&verdict);
     if (gone && turn == (int)(long)begun)
         host_alarm(1, end_status, words);

@@ -173,7 +173,7 @@ contains
   subroutine TellStatus(exit_status)
     integer, intent(in) :: exit_status
     if (launcher_leaves_others() == 1) call LogInfo('exit status '//Str(exit_status)// &
-                                       ', though mpirun --enable-recovery says 0 whatever happened: go by the journal, or status')
+                                       ', whatever mpirun --enable-recovery says (0, mostly): go by the journal, or status')
   end subroutine TellStatus
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the

@@ -61,10 +61,10 @@ class Case:
 
     def compare(self, kind, memory):
         """Per cent: of components off, of symmetry; the way of memory variables that the output tells."""
-        Path("stations").write_text("".join(f"{i + 1} {s[0]!r} {s[2]!r} {s[1]!r}\n"
+        Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n"
                                             for i, s in enumerate((self.source + self.away).tolist())))
         s = self.source
-        Path("line.keymap").write_text(f"spread net list stations\nshot 1 {s[0]!r} {s[2]!r} net y={s[1]!r}\n")
+        Path("line.keymap").write_text(f"spread net list stations\nshot 1 {s[0]} {s[2]} net y={s[1]}\n")
         Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} {self.qp} {self.qs}\n")
         source = {"source": "force", "fx": FORCE[0], "fy": FORCE[1], "fz": FORCE[2]} if kind == "force" else {
             "source": "moment", "mxx": 1e15, "myy": 1e15, "mzz": 1e15, "mxy": 0, "mxz": 0, "myz": 0}

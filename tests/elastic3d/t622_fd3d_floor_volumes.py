@@ -40,7 +40,7 @@ rng = np.random.default_rng(SEED)
 floor = (6 + rng.integers(1, 3) / 4) * H
 model(floor)
 volumes = shot("flat volumes")
-Path("earth.layers").write_text(f"0 {WATER[0]} 0 {WATER[2]}\n{floor!r} {ROCK[0]} {ROCK[1]} {ROCK[2]}\n")
+Path("earth.layers").write_text(f"0 {WATER[0]} 0 {WATER[2]}\n{floor} {ROCK[0]} {ROCK[1]} {ROCK[2]}\n")
 write_deck(depth=N[2] * FINE, **DECK)
 layers = shot("layers")
 off = np.linalg.norm(volumes - layers) / np.linalg.norm(layers)

@@ -54,9 +54,9 @@ def modelled(rows, place, stations, components, half_length, ranks=1, **changes)
         f.writelines(" ".join(map(repr, map(float, row))) + "\n" for row in rows)
     x, y, z = place
     with open("near.stations", "w", encoding="ascii") as f:
-        f.writelines(f"{i + 1} {x!r} {z!r} {y!r}\n" for i, (x, y, z) in enumerate(np.asarray(stations).tolist()))
+        f.writelines(f"{i + 1} {x} {z} {y}\n" for i, (x, y, z) in enumerate(np.asarray(stations).tolist()))
     with open("near.keymap", "w", encoding="ascii") as f:
-        f.write(f"spread near list near.stations\nshot 1 {x!r} {z!r} near y={y!r}\n")
+        f.write(f"spread near list near.stations\nshot 1 {x} {z} near y={y}\n")
     words = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": half_length, "aperture": 300, "depth": 2900, "npml": 10,
              "top": "free", "source": "moment", "wavelet": "gauss", "sigma": SIGMA, "delay": DELAY, "tmax": T[-1], "dt_out": DT,
              "dispersion": "warn", "threads": 2, "components": ",".join(components), "output": "out.nc", "overwrite": "y"}

@@ -32,8 +32,8 @@ for length in (2, 4):
     depth = CONTACT + DZ * (4.2 + rng.uniform(0, length - 0.5))             # even for the weights, not for differences of them
     source = np.array([500.0, depth, 500.0]) + rng.uniform(0, 1, 3) * [DX, 0, DY]
     away = rng.uniform(-1, 1, (4, 3)) * [2 * DX, 0, 2 * DY] + np.linspace(2, 6, 4)[:, None] * [0, DZ, 0]
-    Path('near.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, z, y) in enumerate((source + away).tolist())))
-    Path('q.keymap').write_text('spread near list near.list\nshot 1 {0!r} {1!r} near y={2!r}\n'.format(*source.tolist()))
+    Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, z, y) in enumerate((source + away).tolist())))
+    Path('q.keymap').write_text('spread near list near.list\nshot 1 {0} {1} near y={2}\n'.format(*source.tolist()))
     few, more = gathers(length, 'p,szz,vx'), gathers(length, 'p,szz,vx,exx,wx')
     off = {name: float(np.abs(few[name] - more[name]).max() / np.abs(few[name]).max()) for name in few}
     claim(all(v == 0 for v in off.values()) and all(np.any(few[n]) for n in few),

@@ -61,12 +61,12 @@ def exact(kind, x, zero):
     return np.fft.irfft(spectrum, n)[:, ::over][:, :NT]
 
 
-side = repr(N * edge)
+side = str(N * edge)
 subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
                 '--elements', *3 * [str(N)]], check=True, capture_output=True)
-Path('box.materials').write_text(f'* {vp!r} {vs!r} {rho!r}\n')
-Path('near.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate(places.tolist())))
-Path('near.keymap').write_text('spread near list near.list\nshot 3 {0!r} {2!r} near y={1!r}\n'.format(*source.tolist()))
+Path('box.materials').write_text(f'* {vp} {vs} {rho}\n')
+Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(places.tolist())))
+Path('near.keymap').write_text('spread near list near.list\nshot 3 {0} {2} near y={1}\n'.format(*source.tolist()))
 DECK = ['keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}', f'dt_out={DT}']
 few = int((away < NEAR).sum())
 every = [*(a + b for a in 'vuaw' for b in 'xyz'), 'p', *(a + b for a in 'se' for b in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))]
@@ -154,7 +154,7 @@ ALL = [n for n in every if n[0] in 'vpsew']
 apart = np.sort(rng.uniform(1.8, 3.7, 50))
 directions = rng.normal(size=(len(apart), 3))
 places = edge * apart[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
-Path('near.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate((source + places).tolist())))
+Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((source + places).tolist())))
 for kind, (moment, words) in MOMENTS.items():
     for of, names in (('velocities', ['vx', 'vy', 'vz']), ('gradients', ALL)):
         limit = REACH[of]
@@ -180,12 +180,12 @@ for name, value in (('vp', vp), ('vs', vs), ('rho', rho)):
     (value * (1 + rng.uniform(-0.004, 0.004, (n, n, n)))).astype('<f4').tofile(f'{name}.raw')
 Path('volume.materials').write_text('* volume\n')
 corner = edge * np.round(source / edge)
-Path('corner.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate((corner + places).tolist())))
-Path('corner.keymap').write_text('spread near list corner.list\nshot 3 {0!r} {2!r} near y={1!r}\n'.format(*corner.tolist()))
+Path('corner.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((corner + places).tolist())))
+Path('corner.keymap').write_text('spread near list corner.list\nshot 3 {0} {2} near y={1}\n'.format(*corner.tolist()))
 moment, words = MOMENTS['moment']
 ran = launch.run(PROGRAM, *DECK[3:-1], *words, 'keymap=corner.keymap', 'mesh=box.exo', 'materials=volume.materials', 'model_at=nodes', 'output=volumes.nc',
                  'components=' + ','.join(ALL), *(f'{name}={name}.raw' for name in ('vp', 'vs', 'rho')), *(f'model_n{a}={n}' for a in 'xyz'),
-                 *(f'model_d{a}={h!r}' for a in 'xyz'), 'dispersion=warn')
+                 *(f'model_d{a}={h}' for a in 'xyz'), 'dispersion=warn')
 if claim(ran.returncode == 0, f'volumes, {n}**3 samples of {h:.1f} m: {ran.stderr[-300:] if ran.returncode else "a job"}'):
     wrong = wrong_by('volume', moment, corner)[apart >= REACH['gradients']]
     claim(np.all(wrong.max(0) <= [2, 2.5, 2.5, 2.5, 2.5]), f'rock by point, a moment at a corner: velocity, pressure, stress, strain, rotation are off by '

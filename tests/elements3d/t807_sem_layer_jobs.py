@@ -192,7 +192,7 @@ Path("film.materials").write_text("top 2000 1000 2000\nfilm 1800 900 2000\nrock 
 
 
 def film(thick, **more):
-    Path("film.layers").write_text(f"top 5*x/500 100\nfilm 100 100\nrock {100 + thick!r} 250\n")
+    Path("film.layers").write_text(f"top 5*x/500 100\nfilm 100 100\nrock {100 + thick} 250\n")
     return run("mesh", *words(**{**FILM, **more}))
 
 

@@ -67,9 +67,9 @@ def pieces(name, *words):
 def box(name, width, height, n, shake, turn, sea=0):
     """A mesh of n x n x DEEP elements, nodes moved by up to `shake` of an edge, turned about the corner of its upper side; z of turn down. sea: of so
     many metres, its floor plane."""
-    blocks = ['--block', 'water:top', '--block', f'rock:{-sea!r}'] if sea else []
-    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', f'{name}.exo', '--x', '0', repr(width), '--y', '0', repr(width), '--z',
-                    repr(-height), '0', '--elements', str(n), str(n), str(DEEP), '--shake', shake, *blocks], check=True, capture_output=True)
+    blocks = ['--block', 'water:top', '--block', f'rock:{-sea}'] if sea else []
+    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', f'{name}.exo', '--x', '0', str(width), '--y', '0', repr(width), '--z',
+                    str(-height), '0', '--elements', str(n), str(n), str(DEEP), '--shake', shake, *blocks], check=True, capture_output=True)
     with Dataset(f'{name}.exo', 'r+') as file:
         down = np.array([file[f'coord{a}'][:] for a in 'xyz']) * [[1], [1], [-1]]
         down[2][abs(down[2] - sea) < 0.3 * height / DEEP] = sea
@@ -90,9 +90,9 @@ def shoot(name, depth, turn, shake):
     places = np.stack([source[0] + way * np.cos(angle), source[1] + way * np.sin(angle), below], 1)
     places[0, :2] = edge * np.rint(places[0, :2] / edge)             # a corner of elements, where they are not shaken
     asked = places @ turn.T
-    Path(f'{name}.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate(asked.tolist())))
-    Path(f'{name}.keymap').write_text(f'spread s list {name}.list\nshot 1 {{0!r}} {{2!r}} s y={{1!r}}\n'.format(*(turn @ source).tolist()))
-    Path('water').write_text(f'* {c!r} 0 {rho!r}\n')
+    Path(f'{name}.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(asked.tolist())))
+    Path(f'{name}.keymap').write_text(f'spread s list {name}.list\nshot 1 {{0}} {{2}} s y={{1}}\n'.format(*(turn @ source).tolist()))
+    Path('water').write_text(f'* {c} 0 {rho}\n')
     deck = [f'keymap={name}.keymap', f'mesh={name}.exo', 'materials=water', f'fpeak={F}', f'dt_out={DT}', 'source=volume', 'components=vx,vy,vz,p',
             'dispersion=warn']
     ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', f'output={name}.nc')
@@ -193,12 +193,12 @@ def ground(name, shake, q=np.inf, turn=np.eye(3), sea=0):
     below = np.where(np.arange(n) % 2 > 0, side * 10**rng.uniform(-3, -0.5, n), 0)
     places = np.stack([way * np.cos(angle), way * np.sin(angle), below], 1)
     asked = (places + [*source[:2], sea]) @ turn.T
-    Path('rock.keymap').write_text('spread s list rock.list\nshot 1 {0!r} {2!r} s y={1!r}\n'.format(*(turn @ source).tolist()))
-    Path('rock').write_text((f'water {c!r} 0 {rho!r}\n' if sea else '') + f'* {vp!r} {vs!r} {density!r}' + (f' {QP * q!r} {q!r}\n' if q < np.inf else '\n'))
+    Path('rock.keymap').write_text('spread s list rock.list\nshot 1 {0} {2} s y={1}\n'.format(*(turn @ source).tolist()))
+    Path('rock').write_text((f'water {c} 0 {rho}\n' if sea else '') + f'* {vp} {vs} {density}' + (f' {QP * q} {q}\n' if q < np.inf else '\n'))
 
     def record(names, asked):
         """Traces by name, and the time of the wavelet's zero; none where the job fails."""
-        Path('rock.list').write_text(''.join(f'{i + 1} {x!r} {z!r} {y!r}\n' for i, (x, y, z) in enumerate(asked.tolist())))
+        Path('rock.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(asked.tolist())))
         ran = launch.run(PROGRAM, *deck, 'components=' + ','.join(names), f'tmax={DT * (NT - 1)}', f'output={name}.nc', 'overwrite=y')
         if not claim(ran.returncode == 0, f'{name}: a job {ran.stderr[-300:] if ran.returncode else ""}'):
             return None, 0
@@ -263,9 +263,9 @@ def layered():
     box('layered', 12 * side, DEEP * side, 12, '0', np.eye(3))
     way, angle = side * rng.uniform(0.3, 2.5, n), rng.uniform(0, 2 * np.pi, n)
     x, y = side * (6 + rng.uniform(-0.5, 0.5, (2, 1))) + [way * np.cos(angle), way * np.sin(angle)]
-    Path('layered.list').write_text(''.join(f'{i + 1} {a!r} 0 {b!r}\n' for i, (a, b) in enumerate(zip(x.tolist(), y.tolist()))))
-    Path('layered.keymap').write_text(f'spread s list layered.list\nshot 1 {6 * side!r} {3.2 * side!r} s y={6 * side!r}\n')
-    Path('layered').write_text(f'* vti {vp!r} {vs!r} {density!r} {epsilon!r} {delta!r} {gamma!r} {QP * q!r} {q!r}\n')
+    Path('layered.list').write_text(''.join(f'{i + 1} {a} 0 {b}\n' for i, (a, b) in enumerate(zip(x.tolist(), y.tolist()))))
+    Path('layered.keymap').write_text(f'spread s list layered.list\nshot 1 {6 * side} {3.2 * side} s y={6 * side}\n')
+    Path('layered').write_text(f'* vti {vp} {vs} {density} {epsilon} {delta} {gamma} {QP * q} {q}\n')
     names = ['exx', 'eyy', 'ezz', 'exy', 'sxx', 'syy', 'szz', 'sxy', 'p']
     deck = ['keymap=layered.keymap', 'mesh=layered.exo', 'materials=layered', f'fpeak={F}', f'dt_out={DT}', 'source=force', 'fx=1', 'fy=-0.5', 'fz=0.8',
             'components=' + ','.join(names), 'dispersion=warn', 'memory_variables=all', f'q_f1={2.78 * F / 50}', f'q_f2={2.78 * F}', f'q_ref={F}']

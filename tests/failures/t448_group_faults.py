@@ -12,7 +12,7 @@ from pathlib import Path
 import jobs
 import mini3d
 from check import claim, done, given_seed, skip
-from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, slow_machine, wait_until
+from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, noted, ranks_here, slow_machine, wait_until
 from minisurvey import differences
 from shims import shim
 
@@ -273,9 +273,10 @@ def beside(output, fault, words, *more, busy=None):
     status = ended(job) if job.process.poll() is None else job.end(1)
     if busy and busy(job):
         return None
-    claim(status == 0 and done_once(output, SHOTS) and undisturbed(output, "three.nc") and words in job.said(),
-          f"{fault.__doc__} Exit status {status}, all {SHOTS} shots once, the undisturbed file: {line_with(words, job.said())[:160]}"
-          + ("" if status == 0 else job.said()[-600:]))
+    told = noted(output)
+    claim(status is not None and told == 0 and done_once(output, SHOTS) and undisturbed(output, "three.nc") and words in job.said(),
+          f"{fault.__doc__} Exit status {told}, all {SHOTS} shots once, the undisturbed file: {line_with(words, job.said())[:160]}"
+          + ("" if told == 0 else job.said()[-600:]))
     return job
 
 

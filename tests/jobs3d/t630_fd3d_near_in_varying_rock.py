@@ -57,7 +57,7 @@ def compare(what, slope, half_length, bounds, told, whole, **source):
     ways = rng.normal(size=(len(FAR), 3))
     places = s + ways / np.linalg.norm(ways, axis=1)[:, None] * FAR[:, None] * H
     Path("line.keymap").write_text(f"spread net list stations\nshot 1 {s[0]} {s[2]} net y={s[1]}\n")
-    Path("stations").write_text("".join(f"{i + 1} {x[0]!r} {x[2]!r} {x[1]!r}\n" for i, x in enumerate(places.tolist())))
+    Path("stations").write_text("".join(f"{i + 1} {x[0]} {x[2]} {x[1]}\n" for i, x in enumerate(places.tolist())))
     got = []
     for h in (H, H / 3)[:1 + whole]:
         volumes(h, waves)
@@ -94,7 +94,7 @@ compare("force", 0.02, 4, (1.5, 2, 2), True, "force" in fine, **force())
 s = np.array([*rng.uniform(0.3, 1.8, 2), N / 2]) * H
 stations = [[N * H - rng.uniform(0.3, 1.8) * H, s[1], s[2]], [N * H - H, N * H - 0.7 * H, s[2] + H], [s[0] + N * H / 2, s[1] + N * H / 2, s[2]]]
 Path("line.keymap").write_text(f"spread net list stations\nshot 1 {s[0]} {s[2]} net y={s[1]}\n")
-Path("stations").write_text("".join(f"{i + 1} {x!r} {z!r} {y!r}\n" for i, (x, y, z) in enumerate(stations)))
+Path("stations").write_text("".join(f"{i + 1} {x} {z} {y}\n" for i, (x, y, z) in enumerate(stations)))
 volumes(H, 3 * [[(0, np.zeros(3), 0)]])
 deck(H, 4, sides="periodic", aperture=None, **force())
 r = run("plan", "par=job.par")

@@ -45,8 +45,8 @@ def exact(source, place, t):
 
 
 def shoot(verb, layers, at, places, **words):
-    Path("line.keymap").write_text(f"spread net list stations\nshot 1 {at[0]!r} {at[2]!r} net y={at[1]!r}\n")
-    Path("stations").write_text("".join(f"{i + 1} {x!r} {z!r} {y!r}\n" for i, (x, y, z) in enumerate(places.tolist())))
+    Path("line.keymap").write_text(f"spread net list stations\nshot 1 {at[0]} {at[2]} net y={at[1]}\n")
+    Path("stations").write_text("".join(f"{i + 1} {x} {z} {y}\n" for i, (x, y, z) in enumerate(places.tolist())))
     Path("earth.layers").write_text(layers)
     write_deck(**{**dict(dx=H, aperture=40, depth=150, npml=8, half_length=2, fpeak=FPEAK, fmax=FMAX, delay=DELAY, tmax=2.2 * DELAY, dt_out=0.1 / FMAX,
                          components=",".join(NAMES), top="free", dispersion="warn", overwrite="y", threads=2), **words})

@@ -172,7 +172,7 @@ for kind in drawn(1, KINDS, SEED):
     ways = rng.normal(size=(6, 3))
     stations = source + ways / np.linalg.norm(ways, axis=1)[:, None] * rng.uniform(180, 270, (6, 1))
     Path("line.keymap").write_text(f"spread net list stations\nshot 1 {source[0]} {source[2]} net y={source[1]}\n")
-    Path("stations").write_text("".join(f"{i + 1} {p[0]!r} {p[2]!r} {p[1]!r}\n" for i, p in enumerate(stations.tolist())))
+    Path("stations").write_text("".join(f"{i + 1} {p[0]} {p[2]} {p[1]}\n" for i, p in enumerate(stations.tolist())))
     exact = fourier(source, stations, forces)
     job("SplFd3dmod", kind, exact, **tensor, dx=22, dy=22, dz=22, half_length=4, npml=10, aperture=240, top="pml")
     job("SplSemmod", kind, exact, **tensor, mesh="box.exo")

@@ -31,7 +31,7 @@ STATIONS = ((820.0, 540.0, 0.0), (633.3, 877.7, 0.0), (300.0, 711.1, 0.0), (460.
 
 
 def job(name, stations=STATIONS, at="560.0 290.0", **more):
-    Path("s.stations").write_text("".join(f"{n + 1} {a!r} {c!r} {b!r}\n" for n, (a, b, c) in enumerate(stations)))
+    Path("s.stations").write_text("".join(f"{n + 1} {a} {c} {b}\n" for n, (a, b, c) in enumerate(stations)))
     Path("s.keymap").write_text(f"spread s list s.stations\nshot 1 {at} s y=610\n")
     words = dict(keymap="s.keymap", vp=name + ".model", vs=name + ".model", rho=name + ".model", model_format="netcdf", source="moment",
                  mxx=1e15, mzz=-4e14, mxz=8e14, mxy=5e14, wavelet="gauss", sigma=0.09, fmax=2.7, tmax=1.2, dt_out=0.01, npml=8,

@@ -22,7 +22,7 @@ PLACES = len(drawn(4, range(8), SEED))
 
 def misfits(top, *words):
     """{channel: (radial, transverse, vertical, all)} [%] with the layer's end at `top` [m]."""
-    Path("loh1.layers").write_text(f"0 4000 2000 2600\n{top!r} 6000 3464 2700\n")
+    Path("loh1.layers").write_text(f"0 4000 2000 2600\n{top} 6000 3464 2700\n")
     r = run(f"par={ROOT}/inputs/loh1.par", "output=out.nc", "overwrite=y", *words)
     if r.returncode == 0:
         r = call(ROOT / "tools/spl-reference", "out.nc")

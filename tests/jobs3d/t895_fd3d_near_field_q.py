@@ -55,7 +55,7 @@ def compare(what, q, most, told, stations=PLACES, points=8, reference=1.0, **wor
     """q: Qp, Qs. reference: q_ref as a part of the peak frequency."""
     fpeak, f = deck(points, **words)
     Path("line.keymap").write_text(f"spread net list stations\nshot 1 {SOURCE[0]} {SOURCE[2]} net y={SOURCE[1]}\n")
-    Path("stations").write_text("".join(f"{i + 1} {s[0]!r} {s[2]!r} {s[1]!r}\n" for i, s in enumerate((SOURCE + stations).tolist())))
+    Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in enumerate((SOURCE + stations).tolist())))
     Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} {q[0]} {q[1]}\n")
     r = run("par=job.par", f"q_ref={reference * fpeak}", "overwrite=y")
     if r.returncode:
@@ -79,7 +79,7 @@ compare("60, 40, one mechanism in a cell", (60.0, 40.0), 1.8, True, reference=0.
 compare("half-length 1, elastic, 8.3 to 19 cells away", (1e9, 1e9), 2.0, False, stations=places((8.3, 9.5, 12, 15.5, 19)), points=16, half_length=1,
         attenuation="n")
 deck(8)
-Path("stations").write_text("".join(f"{i + 1} {s[0]!r} {s[2]!r} {s[1]!r}\n" for i, s in enumerate([(SOURCE + PLACES[3]).tolist(), SOURCE.tolist()])))
+Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in enumerate([(SOURCE + PLACES[3]).tolist(), SOURCE.tolist()])))
 Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} 30 15\n")
 said = " ".join(run("plan", "par=job.par").stdout.split())
 claim("1 receiver(s) stand on their source, the first of them channel 2 of shot record 1" in said and "receiver(s) are closer" not in said,

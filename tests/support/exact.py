@@ -21,9 +21,9 @@ def shoot(vp, rho, h, source, receivers, **deck):
     folder.mkdir()
     np.asarray(vp, "<f4").tofile(folder / "vp.raw")
     np.asarray(rho, "<f4").tofile(folder / "rho.raw")
-    lines = [f"{i + 1} {x!r} {z!r}\n" for i, (x, z) in enumerate(np.asarray(receivers, float).tolist())]
+    lines = [f"{i + 1} {x} {z}\n" for i, (x, z) in enumerate(np.asarray(receivers, float).tolist())]
     (folder / "nodes.txt").write_text("list nodes\n" + "".join(lines))
-    (folder / "k.map").write_text(f"spread nodes list nodes.txt\nshot 1 {float(source[0])!r} {float(source[1])!r} nodes\n")
+    (folder / "k.map").write_text(f"spread nodes list nodes.txt\nshot 1 {float(source[0])} {float(source[1])} nodes\n")
     deck = {"keymap": folder / "k.map", "vp": folder / "vp.raw", "rho": folder / "rho.raw", "model_nx": np.shape(vp)[0],
             "model_nz": np.shape(vp)[1], "model_dx": h, "model_dz": h,
             "output": folder / "out.nc", "threads": 1, "components": "p,vx,vz", **deck}

@@ -118,7 +118,7 @@ def write_msh22(path, mesh, binary):
         file.write((np.array([1], 'i4').tobytes() + b'\n' if binary else b'') + b'$EndMeshFormat\n' + physical_names().encode())
         file.write(f'$Nodes\n{len(mesh.nodes)}\n'.encode())
         for n, x in enumerate(mesh.nodes, 1):
-            file.write(np.array([n], 'i4').tobytes() + x.tobytes() if binary else f'{n} {x[0]!r} {x[1]!r} {x[2]!r}\n'.encode())
+            file.write(np.array([n], 'i4').tobytes() + x.tobytes() if binary else f'{n} {x[0]} {x[1]} {x[2]}\n'.encode())
         file.write((b'\n' if binary else b'') + b'$EndNodes\n' + f'$Elements\n{sum(len(p[3]) for p in parts)}\n'.encode())
         n = 0
         for _, id_, kind, rows in parts:
@@ -171,7 +171,7 @@ def write_abaqus(path, mesh, surfaces='elements'):
     rows = mesh.elements(order) * 10 + 7
     with open(path, 'w') as file:
         file.write('*HEADING\n made by a test\n** comment\n*Node\n')
-        file.writelines(f'{10 * n + 7}, {x[0]!r}, {x[1]!r}, {x[2]!r}\n' for n, x in enumerate(mesh.nodes))
+        file.writelines(f'{10 * n + 7}, {x[0]}, {x[1]}, {x[2]}\n' for n, x in enumerate(mesh.nodes))
         for id_, name in BLOCKS.items():
             file.write(f'*ELEMENT, type=C3D{mesh.per}R, ELSET={name}\n')
             for e in np.flatnonzero(mesh.block == id_):
@@ -230,7 +230,7 @@ def write_specfem(folder, mesh, put):
     def table(lines):
         return '\n'.join([str(len(lines)), *lines]) + '\n'
 
-    put('nodes_coords_file', table([f'{n} {x[0]!r} {x[1]!r} {x[2]!r}' for n, x in enumerate(mesh.nodes, 1)]))
+    put('nodes_coords_file', table([f'{n} {x[0]} {x[1]} {x[2]}' for n, x in enumerate(mesh.nodes, 1)]))
     put('mesh_file', table([f'{n} {text_of(row)}' for n, row in enumerate(rows, 1)]))
     put('materials_file', ''.join(f'{n} {id_}\n' for n, id_ in enumerate(mesh.block, 1)))
     put('nummaterial_velocity_file', '1 1 1020.0 1500.0 0.0 9999.0 9999.0 0\n2 2 2500.0 3000.0 1700.0 200.0 100.0 0\n'
@@ -255,7 +255,7 @@ def write_vtk(path, mesh):
     cells = vtk_cells(mesh)
     with open(path, 'w') as file:
         file.write(f'# vtk DataFile Version 2.0\ntest\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {len(mesh.nodes)} double\n')
-        file.writelines(f'{x[0]!r} {x[1]!r} {x[2]!r}\n' for x in mesh.nodes)
+        file.writelines(f'{x[0]} {x[1]} {x[2]}\n' for x in mesh.nodes)
         file.write(f'CELLS {len(cells)} {sum(len(row) + 1 for row, *_ in cells)}\n')
         file.writelines(f'{len(row)} {text_of(row)}\n' for row, *_ in cells)
         file.write(f'CELL_TYPES {len(cells)}\n' + '\n'.join(str(kind) for _, kind, _ in cells) + '\n')
@@ -269,7 +269,7 @@ def write_vtu(path, mesh):
     def array(name, kind, values, more=''):
         return f'<DataArray type="{kind}" Name="{name}" format="ascii"{more}>\n{values}\n</DataArray>\n'
 
-    points = '\n'.join(f'{x[0]!r} {x[1]!r} {x[2]!r}' for x in mesh.nodes)
+    points = '\n'.join(f'{x[0]} {x[1]} {x[2]}' for x in mesh.nodes)
     ends = np.cumsum([len(row) for row, *_ in cells])
     with open(path, 'w') as file:
         file.write('<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">\n<UnstructuredGrid>\n'

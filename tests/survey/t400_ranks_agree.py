@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from check import claim, done
+from check import claim, done, skip
 from minisurvey import PROGRAM, command, contents, differences, make, run, statuses, write_keymap
 
 make(shots=6)
@@ -15,7 +15,7 @@ for ranks in (1, 2, 5, 9):
         claim(differences("r1.nc", f"r{ranks}.nc") == [], f"{ranks} processes: every byte of traces and geometry as with one process")
 # Open MPI as users have it: it looks for network cards and other devices, and gives a process without mpirun a daemon (tests/run and
 # launch.py).
-plain = {name: value for name, value in os.environ.items() if name != "OMPI_MCA_pml" and not name.startswith("HWLOC_")}
+plain = {name: value for name, value in os.environ.items() if name not in ("OMPI_MCA_pml", "OMPI_MCA_btl") and not name.startswith("HWLOC_")}
 for ranks in (1, 3):
     r = subprocess.run(command("par=job.par", f"output=plain{ranks}.nc", ranks=ranks), stdin=subprocess.DEVNULL, env=plain)
     claim(r.returncode == 0 and differences("r1.nc", f"plain{ranks}.nc") == [], f"{ranks} process(es), Open MPI without the settings that "
@@ -27,12 +27,15 @@ claim(r.returncode == 0 and "6 shots are done already" in r.stderr, "nothing lef
 
 write_keymap(shots=1)
 words = ("par=job.par", "output=mixed.nc")
-r = run(*words, ":", "-n", "1", str(PROGRAM), *words, "threads=2", ranks=2)
-claim(r.returncode == 0 and statuses("mixed.nc") == [1] and "rank 2 was started with other words than rank 0, whose words hold" in r.stderr,
-      f"a rank of other words is told of: {r.stderr[:300]}")
-r = run(*words, "overwrite=y", ":", "-n", "1", str(PROGRAM.with_name("SplFd3dmod")), *words, ranks=2)
-claim(r.returncode == 1 and "rank 2 runs another program" in r.stderr and statuses("mixed.nc") == [1],
-      f"a rank of another program is refused, on all ranks: exit status {r.returncode} {r.stderr[:300]}")
+if subprocess.run("mpirun -n 1 true : -n 1 true", shell=True, capture_output=True).returncode:     # that of Open MPI 5.0.7 crashes
+    skip("this mpirun cannot start two programs in one job")
+else:
+    r = run(*words, ":", "-n", "1", str(PROGRAM), *words, "threads=2", ranks=2)
+    claim(r.returncode == 0 and statuses("mixed.nc") == [1] and "rank 2 was started with other words than rank 0, whose words hold" in r.stderr,
+          f"a rank of other words is told of: {r.stderr[:300]}")
+    r = run(*words, "overwrite=y", ":", "-n", "1", str(PROGRAM.with_name("SplFd3dmod")), *words, ranks=2)
+    claim(r.returncode == 1 and "rank 2 runs another program" in r.stderr and statuses("mixed.nc") == [1],
+          f"a rank of another program is refused, on all ranks: exit status {r.returncode} {r.stderr[:300]}")
 
 write_keymap(shots=1)
 r = run("par=job.par", "output=one.nc", ranks=4)

@@ -34,7 +34,7 @@ def headers(name):
 
 
 def survey(name, points):
-    rows = ''.join(f'shot {i + 1} {300 + 20 * i} 20 near e={300 + 20 * i} n=0 point={p!r}\n' for i, p in enumerate(points))
+    rows = ''.join(f'shot {i + 1} {300 + 20 * i} 20 near e={300 + 20 * i} n=0 point={p}\n' for i, p in enumerate(points))
     Path(f'{name}.keymap').write_text('navigation crs=local e0=0 n0=0 azimuth=90\n'
                                       'spread near streamer first=100 interval=20 channels=2 depth=20 direction=1\n' + rows)
     spl.run(par='job.par', keymap=f'{name}.keymap', output=f'{name}.nc')

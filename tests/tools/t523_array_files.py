@@ -44,7 +44,7 @@ for axes, kind in (('xz', 'f4'), ('zx', 'f8'), ('xyz', 'f4'), ('zyx', '>f8'), ('
     order = 'F' if axes == 'zyx' else 'C'
     np.save('a.npy', np.asarray(values, order=order))
     step, first = dict(zip('xyz', draw.uniform(5, 60, 3))), dict(zip('xyz', draw.uniform(-900, 900, 3)))
-    words = [w for a in sorted(axes) for w in (f'--d{a}', repr(step[a]), f'--{a}0={first[a]!r}')]
+    words = [w for a in sorted(axes) for w in (f'--d{a}', str(step[a]), f'--{a}0={first[a]}')]
     tool.fine(f'npy, axes {axes}, {kind}', 'npy', 'a.npy', '--axes', axes, *words, '--lengths', 'ft', '--variable', 'vp', '--unit', 'ft/s',
               '-o', f'{axes}{kind[-2:]}.nc')
     holds(f'{axes}{kind[-2:]}.nc', 'vp', values, axes, FOOT, {a: step[a] * FOOT for a in axes}, {a: first[a] * FOOT for a in axes},
