@@ -431,6 +431,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       scheme%own%reads = self%told%cells%times()
+      if (Model3dTells(self%earth)) scheme%places = merge(place_numbers, medium_parts, scheme%own%reads > 1)
       farther = ''
       if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1, 5 to 30 % of stress and strain, '
       call StairsWarn(self%earth, scheme)

@@ -46,6 +46,12 @@ else:
     line = "spread c fixed x0=100 interval={} channels={} depth=17\nshots first_record=1 n={} x0=300 dx=0.01 z=13 spread=c\n"
     Path("line.keymap").write_text(line.format(0.02, 30000, 1))
     compare("30,000 receivers", *few)
+    deep = [word for word in few if word != "depth=200"]
+    for names in ("p", "vz", "p,vx,vz"):
+        Path("line.keymap").write_text(line.replace("x0=100", "x0=600").replace("depth=17", "depth=317.3").format(0.002, 30000, 1))
+        compare(f"30,000 receivers of {names} beside a contact", *deep, f"components={names}")
+    Path("line.keymap").write_text(line.format(0.02, 30000, 1))
+    compare("30,000 receivers of velocity in water above one", *few, "components=vz")
     Path("line.keymap").write_text(line.format(0.2, 2500, 1))
     compare("2500 receivers of three components, many samples", *few[:3], "tmax=1", *few[4:], "components=p,vx,vz", "dt_out=0.0005")
     Path("line.keymap").write_text(line.format(1, 2, 30000))
