@@ -50,7 +50,7 @@ ifdef DEBUG
   B        := build/debug
   SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
   OPT      := -O1 -g $(SANITIZE)
-  FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
+  FCHECK   := -fcheck=all,no-array-temps -ffpe-trap=invalid,zero,overflow
   # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
   KEEP     := $(B)/tests/support/keep_plugins.o
   LDLIBS   := -rdynamic
@@ -66,7 +66,7 @@ else ifdef FUZZ
   SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
   OPT      := -O1 -g $(SANITIZE)
   COVER    := -fsanitize-coverage=trace-pc,trace-cmp
-  FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
+  FCHECK   := -fcheck=all,no-array-temps -ffpe-trap=invalid,zero,overflow
   LDLIBS   := -rdynamic
 else
   B        := $(if $(CUDA),build/gpu,build/cpu)

@@ -35,11 +35,15 @@ int sem3d_plan_packets(const sem3d_cfg *c, const sem3d_load load[2], size_t fixe
     *p = (sem3d_packets){.kept = {load[0].elements, load[1].elements}};
     if (c->resident == SEM3D_RESIDENT_ALL ||
         (c->resident == SEM3D_RESIDENT_SOME && (!(room > 0) || beside + all <= room))) {
-        REQUIRE(
-            !(room > 0) || beside + all <= room,
-            "%d elements need %.4g GB of GPU memory, %.4g are granted: use resident=auto or fields, by which %.4g GB "
-            "come from the host in each step",
-            c->elements, 1e-9 * (beside + all), 1e-9 * room, 1e-9 * all);
+        const int fits = !(room > 0) || beside + all <= room;
+        REQUIRE(fits || c->piece == 0,
+                "%d elements of a piece of a mesh need %.4g GB of GPU memory, %.4g are granted: use more ranks a shot "
+                "(group), all of a piece stays on its GPU",
+                c->elements, 1e-9 * (beside + all), 1e-9 * room);
+        REQUIRE(fits,
+                "%d elements need %.4g GB of GPU memory, %.4g are granted: use variant=tuned with resident=auto or "
+                "fields, by which %.4g GB come from the host in each step",
+                c->elements, 1e-9 * (beside + all), 1e-9 * room, 1e-9 * all);
         return 0;
     }
     cut(load, p);

@@ -327,8 +327,8 @@ contains
     character(*), intent(in) :: component
     class(scheme_t), intent(in) :: scheme
     integer, intent(out) :: cells, sorting
-    cells = sinc_nodes**2
-    if (scheme%beside > 0) cells = contact_cells
+    cells = sinc_nodes**2 + nint(scheme%at_contacts*(contact_cells - sinc_nodes**2))
+    if (component(1:1) == 'v') cells = cells + nint(0.6_dp*scheme%at_contacts*contact_cells)    ! of the other one, if it dips
     sorting = 66
   end subroutine receiver
 

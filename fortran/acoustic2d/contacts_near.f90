@@ -9,11 +9,11 @@
 !> that of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and a
 !> third of the velocities (t208). On the source itself the field is infinite (t888).
 module contacts_near_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, i8
   use model_m, only: model_t
   use nearfield_m, only: near_least, near_most
   use parameters_m, only: job_t
-  use receiver_earth_m, only: EarthTold, PlaceUsed
+  use receiver_earth_m, only: EarthShare, EarthTold, PlaceUsed
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
@@ -37,6 +37,9 @@ module contacts_near_m
     type(told_receivers_t) :: receivers       !< near a contact
     type(told_receivers_t) :: sources         !< of a source near one
     type(told_receivers_t) :: on_source       !< on their source
+    integer(i8) :: shots = 0                  !< that were there
+    real(dp) :: share = 0                     !< part of receivers that read more cells, of the shot where it is most
+    integer :: told = 0                       !< numbers of the earth at each
   end type contacts_near_t
 
 contains
@@ -49,9 +52,15 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(seen_t) :: seen(2)
-    real(dp) :: off, source(2), apart(size(shot%rx))
+    real(dp) :: off, share, source(2), apart(size(shot%rx))
     logical :: vx, vz
-    integer :: r
+    integer :: r, told
+    near%shots = near%shots + 1
+    if (popcnt(near%shots) == 1) then                   ! the 1st, 2nd, 4th, ..
+      call EarthShare(model, job, scheme, shot, share, told)
+      near%share = max(near%share, share)
+      near%told = max(near%told, told)
+    end if
     vx = index(','//scheme%components//',', ',vx,') > 0
     vz = index(','//scheme%components//',', ',vz,') > 0
     if ((vx .or. vz) .and. .not. EarthTold(model, job, scheme)) then
@@ -139,11 +148,13 @@ contains
 
   end function Around
 
-  !> Adds to scheme%warnings what should be known.
+  !> Adds to scheme%warnings what should be known; sets how many receivers are beside contacts.
   subroutine ContactsSay(near, scheme)
     type(contacts_near_t), intent(in) :: near
     class(scheme_t), intent(inout) :: scheme
     character(:), allocatable :: away
+    scheme%at_contacts = near%share
+    scheme%places = near%told
     away = Str(reach*max(scheme%dx, scheme%dz), 4)//' m'
     if (near%receivers%n > 0) &
       call SchemeWarn(scheme, Str(near%receivers%n)//' receiver(s) of velocity stand within two cells, '//away// &

@@ -19,7 +19,7 @@ module receiver_earth_m
   use sinc_m, only: sinc_nodes, SincWeights
   implicit none
   private
-  public :: EarthOfShot, EarthTold, PlaceUsed
+  public :: EarthOfShot, EarthShare, EarthTold, PlaceUsed
 
   !> Numbers of a place: its density [kg/m3]; of the lines through it along x and z, from far outside up to it, the integrals of
   !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid; and those of density times the
@@ -84,6 +84,44 @@ contains
     shot%at_places(:, size(shot%rx) + 1) = EarthAt(model, grid, PlaceUsed(model, scheme, shot%sx, shot%sz))
     if (all(abs(shot%at_places(lacks_rho + 1:, :)) <= 0)) deallocate (shot%at_places)
   end subroutine EarthOfShot
+
+  !> For the forecast of memory, by some of the receivers of a shot: the `share` of them that read more cells, as beside contacts
+  !> (fd2d_contacts.f90), and the numbers that are `told` of each.
+  subroutine EarthShare(model, job, scheme, shot, share, told)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    real(dp), intent(out) :: share
+    integer, intent(out) :: told
+    integer, parameter :: some = 48
+    real(dp), parameter :: even = 1.0e-3_dp   ! of a cell: less is none
+    type(shot_t) :: few
+    real(dp) :: lack(2), at(2), d(2)
+    integer :: n, looks, r, m(2)
+    share = 0
+    told = 0
+    n = size(shot%rx)
+    looks = min(n, some)
+    few = shot
+    few%rx = [(shot%rx(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
+    few%rz = [(shot%rz(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
+    call EarthOfShot(model, job, scheme, few)
+    if (.not. allocated(few%at_places)) return
+    told = lacks_numbers
+    d = [scheme%dx, scheme%dz]
+    do r = 1, looks
+      at = PlaceUsed(model, scheme, few%rx(r), few%rz(r))
+      m = min(max(nint(at/[model%dx, model%dz]) + 1, 1), [model%nx, model%nz])
+      associate (lacks => few%at_places(:, r))
+        associate (rho => lacks(lacks_rho))
+          lack = max(abs(lacks(lacks_c))*rho*real(model%vp(m(1), m(2)), dp)**2, abs(lacks(lacks_flow))*rho, &
+                     abs(lacks(lacks_mass))/rho)/d
+        end associate
+      end associate
+      if (any(lack > even)) share = share + 1.0_dp/looks
+    end do
+  end subroutine EarthShare
 
   !> The place at which a source or a receiver at (x, z) is modelled, from the model's first sample on [m].
   pure function PlaceUsed(model, scheme, x, z) result(place)

@@ -24,6 +24,7 @@ module elastic3d_m
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
+  use receiver_cells_m, only: receiver_cells_t, ReceiverCells
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeSpacing, SchemeWarn
   use shear_in_fluids_m, only: RecordsShear, ShearInFluids, ShearInFluidsWords
@@ -56,6 +57,7 @@ module elastic3d_m
     type(told_receivers_t) :: in_water(2)     !< of velocity in water right above a source in rock, or a sea floor
     type(told_receivers_t) :: in_shallows     !< in or right below shallow water
     type(told_receivers_t) :: shearless       !< of shear stress in water
+    type(receiver_cells_t) :: cells           !< that receivers read
   end type told_t
 
   type, extends(physics_t) :: elastic3d_t
@@ -357,6 +359,7 @@ contains
       if (.not. allocated(error)) call WaterReceivers(self%told%in_water, self%earth, job, scheme, shot, around, error)
       if (.not. allocated(error)) call CheckShear(self, job, scheme, shot, around, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call ReceiverCells(self%told%cells, self%earth, job, scheme, shot, window)
     end select
   end subroutine check_shot
 
@@ -427,6 +430,8 @@ contains
     character(:), allocatable :: doubts, farther
     select type (scheme)
     type is (scheme3d_t)
+      scheme%own%reads = self%told%cells%times()
+      if (Model3dTells(self%earth)) scheme%places = merge(place_numbers, medium_parts, scheme%own%reads > 1)
       farther = ''
       if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1, 5 to 30 % of stress and strain, '
       call StairsWarn(self%earth, scheme)

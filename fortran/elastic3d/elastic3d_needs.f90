@@ -126,6 +126,10 @@ contains
 
   module procedure receiver
     cells = Fd3dCells(component, scheme%half_length)
+    select type (scheme)
+    type is (scheme3d_t)
+      cells = nint(cells*scheme%own%reads)
+    end select
     sorting = 80                                  ! 24 in the list, which may be half as long again, and what sorts it
   end procedure receiver
 

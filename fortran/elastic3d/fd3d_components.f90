@@ -28,7 +28,7 @@ contains
   end function Fd3dAtWhole
 
   !> Cells that a receiver of a component reads, where none is left out and no contact is near: beside one stress takes up to nine
-  !> times as many, velocity four, slopes three.
+  !> times as many, velocity four, slopes three (receiver_cells.f90 counts them).
   pure integer function Fd3dCells(name, half_length) result(cells)
     character(*), intent(in) :: name
     integer, intent(in) :: half_length

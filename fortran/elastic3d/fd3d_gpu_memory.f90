@@ -1,10 +1,11 @@
 !> Memory of a GPU that a shot takes. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_gpu_memory
   use checked_m, only: Whole
+  use fd3d_components_m, only: Fd3dCells
   use fd3d_variants_m, only: Fd3dMemory
   implicit none
 
-  integer, parameter :: entries = 1024              !< cells that a source or receiver is spread over, about
+  integer, parameter :: entries = 1024              !< cells that a source or receiver is spread over, about, or more at contacts
   integer, parameter :: entries_fault = 3072        !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
   integer, parameter :: entries_hill = 640          !< of the stencil of a map's point on a hill, about
 
@@ -33,7 +34,7 @@ contains
     if (scheme%ranks > 1) call Fd3dCuts(grid, width, scheme%ranks, scheme%own%decomposition, .true., cuts, error)
     if (allocated(error)) bytes = huge(bytes)
     if (allocated(error)) return
-    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%own%source%fault%n
+    all = entries + max(real(entries, dp), Reads(scheme))*traces + real(entries_fault, dp)*scheme%own%source%fault%n
     do p = 1, scheme%ranks
       piece = grid
       if (scheme%ranks > 1) piece = Fd3dPiece(grid, width, cuts, p)
@@ -47,6 +48,15 @@ contains
                                     merge(stencils, 0, scheme%own%pgv)))
     end do
   end function Memory
+
+  !> Cells that a trace is read from on average.
+  pure real(dp) function Reads(scheme)
+    type(scheme3d_t), intent(in) :: scheme
+    character(32), allocatable :: names(:)
+    integer :: c
+    allocate (names, source=SplitList(scheme%components))
+    Reads = scheme%own%reads*sum([(Fd3dCells(trim(names(c)), scheme%half_length), c=1, size(names))])/size(names)
+  end function Reads
 
   !> Air makes ground of any shape, as far as the window is known.
   pure logical function HasHills(window)

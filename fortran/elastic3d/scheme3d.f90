@@ -29,6 +29,7 @@ module scheme3d_m
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
     integer :: halo = halo_auto               !< the way of halos between pieces
     integer :: wide = wide_no                 !< of velocities alone, twice as deep
+    real(dp) :: reads = 1                     !< times as many cells as in even rock are read by receivers (receiver_cells.f90)
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t
@@ -42,7 +43,8 @@ module scheme3d_m
     procedure :: unpack => UnpackOwn
   end type scheme3d_t
 
-  integer, parameter :: MORE = 20, FLAGS = 13             !< numbers before those of the source; from FLAGS on choices, 0 or 1
+  real(dp), parameter :: reads_most = 1.0e3_dp            !< times as many cells: many times what there can be
+  integer, parameter :: MORE = 21, FLAGS = 14             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
 
@@ -65,7 +67,7 @@ contains
     associate (own => self%own)
       parcel%text = own%planes//achar(10)//own%fields
       parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
-                        real([own%decomposition, own%halo, own%wide, own%memory], dp), &
+                        real([own%decomposition, own%halo, own%wide, own%memory], dp), own%reads, &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv, own%narrow, &
                                     own%wet, self%damped]), dp), &
                         SourceNumbers(own%source)]
@@ -95,6 +97,7 @@ contains
       if (.not. IsWhole(parcel%numbers(10), halo_auto, halo_host)) why = 'a way of halos that is none'
       if (.not. IsWhole(parcel%numbers(11), wide_auto, wide_no)) why = 'a width of halos that is none'
       if (.not. IsWhole(parcel%numbers(12), memory_coarse2001, memory_all)) why = 'a way of memory variables that is none'
+      if (.not. (parcel%numbers(13) >= 1 .and. parcel%numbers(13) < reads_most)) why = 'a number of cells that is none'
     end if
     if (why /= '') return
     associate (x => parcel%numbers, own => self%own)
@@ -110,6 +113,7 @@ contains
       own%halo = Whole(x(10), 0)
       own%wide = Whole(x(11), 0)
       own%memory = Whole(x(12), 0)
+      own%reads = x(13)
       on = x(FLAGS:MORE) > 0
       self%sponge = on(1)
       self%periodic = on(2)

@@ -53,6 +53,9 @@ module scheme_m
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
     integer :: beside = 0                     !< traces that a receiver samples beside these, at most
+    ! Of receivers, known on rank 0 alone, for its forecast of memory:
+    real(dp) :: at_contacts = 1               !< the part of them that samples these
+    integer :: places = 0                     !< numbers of the earth that rank 0 tells of each
     character(:), allocatable :: variant      !< kernel variant
     real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
                                               !< history of the source, of a force at t_start + (n - 1) dt

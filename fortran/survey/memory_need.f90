@@ -19,9 +19,9 @@ module memory_need_m
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
   ! Bytes of a trace: a cell that its receiver reads; a time step; a sample of the gather, as it is and sealed.
   integer, parameter :: cell = 8, step = 9, sample = 8
-  ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one, with 11 numbers of the earth there and
-  ! both in a message.
-  integer, parameter :: dealing = 90, receiver = 200
+  ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one and in a message, each number of the
+  ! earth there, of shots under way and in messages.
+  integer, parameter :: dealing = 90, receiver = 200, number = 40
 
   !> The memory that ranks of a survey need.
   type :: memory_t
@@ -74,7 +74,7 @@ contains
         bytes = bytes + survey%keymap%nrec_max*max(real(sorting, dp)*cells, &
                                                    cell*cells + real(step, dp)*s%nt + real(sample, dp)*s%nt_out)
       end do
-      bytes = bytes + real(survey%keymap%nrec_max, dp)*s%beside*(cell*cells + real(step, dp)*s%nt)
+      bytes = bytes + survey%keymap%nrec_max*s%beside*s%at_contacts*(cell*cells + real(step, dp)*s%nt)
     end associate
   end function TraceBytes
 
@@ -86,7 +86,7 @@ contains
     associate (s => survey%scheme, k => survey%keymap)
       call KeymapBytes(k, held, reading)
       gather = 4.0_dp*k%nrec_max*size(SplitList(s%components))*s%nt_out
-      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + k%nrec_max*receiver + &
+      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + real(k%nrec_max, dp)*(receiver + number*s%places) + &
               min(CommitsMemory(gather) + gather, k%n*gather)
       bytes = max(bytes, reading)
     end associate

@@ -48,6 +48,7 @@ contains
     call ClaimFine(error, what//': '//Str(steps)//' steps')
     call ComparePieces(what, scene, whole, narrow_halos)
     if (.not. any(side == side_periodic)) call ComparePieces(what//', wide halos', scene, whole, wide_halos)
+    call whole%free()
   end subroutine Compare
 
   subroutine ComparePieces(what, scene, whole, wide)
@@ -57,7 +58,7 @@ contains
     logical, intent(in) :: wide
     type(error_t), allocatable :: error
     type(piece_t) :: piece(8)
-    integer :: it, wrong
+    integer :: it, p, wrong
     real(sp) :: peak
     integer :: place(3)
     call Start(scene, wide, piece, error)
@@ -70,6 +71,9 @@ contains
     wrong = CountDifferent(whole, piece, error)
     call Claim(wrong == 0 .and. peak > 0 .and. peak < huge(peak), what//': '//Str(wrong)// &
                ' numbers of nine fields in eight subdomains differ from the whole')
+    do p = 1, size(piece)
+      call piece(p)%engine%free()
+    end do
   end subroutine ComparePieces
 
   !> A rough medium with water and air in it, a force and a moment tensor across the cuts.

@@ -46,6 +46,12 @@ else:
     line = "spread c fixed x0=100 interval={} channels={} depth=17\nshots first_record=1 n={} x0=300 dx=0.01 z=13 spread=c\n"
     Path("line.keymap").write_text(line.format(0.02, 30000, 1))
     compare("30,000 receivers", *few)
+    deep = [word for word in few if word != "depth=200"]
+    for names in ("p", "vz", "p,vx,vz"):
+        Path("line.keymap").write_text(line.replace("x0=100", "x0=600").replace("depth=17", "depth=317.3").format(0.002, 30000, 1))
+        compare(f"30,000 receivers of {names} beside a contact", *deep, f"components={names}")
+    Path("line.keymap").write_text(line.format(0.02, 30000, 1))
+    compare("30,000 receivers of velocity in water above one", *few, "components=vz")
     Path("line.keymap").write_text(line.format(0.2, 2500, 1))
     compare("2500 receivers of three components, many samples", *few[:3], "tmax=1", *few[4:], "components=p,vx,vz", "dt_out=0.0005")
     Path("line.keymap").write_text(line.format(1, 2, 30000))
@@ -80,6 +86,13 @@ if "debug" not in str(PROGRAM):
     Path("line.keymap").write_text(text)
     compare("3D, 500 receivers of velocity, pressure and strain", "dx=20", "fpeak=8", "dispersion=warn",
             "tmax=0.02", "components=vx,p,exy", program=small.PROGRAM)
+    beside = ("dx=20", "fpeak=8", "dispersion=warn", "tmax=0.02")
+    for names in ("vx,exy", "sxx", "p"):
+        Path("line.keymap").write_text(text.replace("depth=152.3", "depth=203.1").replace("channels=500", "channels=1000"))
+        compare(f"3D, 1000 receivers of {names} beside a contact", *beside, f"components={names}", program=small.PROGRAM)
+    Path("well.receivers").write_text("list well\n" + "".join(f"{c + 1} 203.4 {20 + 0.36*c:.2f} 41.7\n" for c in range(1000)))
+    Path("line.keymap").write_text("lists well.receivers\nshot 11 253.3 111.7 well y=-12.3\n")
+    compare("3D, a well of 1000 receivers through a contact", *beside, "components=vx,sxx", program=small.PROGRAM)
     small.make(shots=1, layers=two_layers.format(q="80 40"), output="three.nc")
     compare("3D with attenuation", *words, "tmax=0.02", program=small.PROGRAM)
     make(shots=1, aperture=-1)
