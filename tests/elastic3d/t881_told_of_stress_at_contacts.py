@@ -19,7 +19,7 @@ WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of stress, pressure, strain
 H, VS, TOP = 100.0, 2000.0, 1000.0
 CELLS = np.array([-4.5, *rng.uniform(-2.6, -0.1, 3), rng.uniform(-0.6, -0.1), rng.uniform(0.1, 0.6), *rng.uniform(0.1, 2.6, 3), 4.5])
 KINDS = ("vx", "vy", "vz", "sxx", "syz", "exz", "wx", "p")
-BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "half_length": 2, "aperture": 250, "depth": 2300, "npml": 6, "top": "pml",
+BASE = {"keymap": "near.keymap", "layers": "two.layers", "dx": H, "dy": H, "dz": H, "half_length": 2, "aperture": 250, "depth": 2300, "npml": 6, "top": "pml",
         "source": "moment", "wavelet": "gauss", "sigma": 0.2, "delay": 1, "tmax": 1.6, "dt_out": 0.01, "dispersion": "warn",
         "threads": 2, "overwrite": "y"}
 BASE.update({f"m{a}": f"{v:.4g}" for a, v in zip(("xx", "yy", "zz", "xy", "xz", "yz"), 1e17 * rng.uniform(-1, 1, 6))})
