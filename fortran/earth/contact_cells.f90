@@ -11,19 +11,26 @@
 !> share v by the squares of their differences. Thin layers, whose cell is no step between those beside it, keep the mean
 !> compliance; so do cells beside fluid or air, and all that holds one medium is as it is.
 !>
+!> The outermost cells of a window go on in the absorbing layers. Stiffened ones would be a block of faster rock there, for which
+!> the time step is too long, so across a side of the window nothing is given by the cells beside the outermost (t637).
+!>
 !> Planes are added from the top down, two more below the last one wanted; each has cells around those wanted, two on each side.
 module contact_cells_m
   use iso_c_binding, only: c_int8_t
-  use kinds_m, only: sp
+  use kinds_m, only: dp, sp
   use mixed_rows_c, only: contact_row_decide, contact_row_finish, contact_row_soften, contact_row_speeds
+  use window_m, only: window_t
   implicit none
   private
   public :: contact_cells_t, ContactsBegin, ContactsAdd, ContactsFinish, contact_reach
 
   integer, parameter :: contact_reach = 2         !< a cell depends on those so far away along an axis
   !> So much stiffer at most [logarithm], P and S: the largest stable step is then shorter by less than the 1 % that the program
-  !> stays below that of an even medium (eigenvalues of random contacts at half-lengths 1, 2, 4).
+  !> stays below that of an even medium (eigenvalues of random contacts in cubes at half-lengths 1, 2, 4).
   real(sp), parameter :: most(2) = [0.12_sp, 0.30_sp]
+  !> Waves along a sheet of stiffened cells see them alone, those across it softer ones too, of this part: so cells that are longer
+  !> across a contact than along it must be stiffened less, that the squares of frequencies are larger by 2 % at most.
+  real(dp), parameter :: softer = 0.805_dp, larger = 1.02_dp
   real(sp), parameter :: resists = 0.7499_sp      !< largest ratio of the moduli
 
   !> A plane of cells with a ring of one around, which holds nothing: rows along x of P, then of S waves; 0 where no rock is.
@@ -37,17 +44,32 @@ module contact_cells_m
   type :: contact_cells_t
     private
     integer :: n(2) = 0
+    integer :: first(3) = 1                       !< number of the first cell in the window,
+    integer :: whole(3) = 0                       !< which has so many cells
+    logical :: layer_above = .false.              !< there is an absorbing layer above it
+    real(sp) :: most(2, 3) = 0                    !< what P and S waves may be given along each axis
     integer :: added = 0                          !< planes
     type(contact_plane_t) :: plane(0:3)           !< the last four, plane k at modulo(k, 4)
   end type contact_cells_t
 
 contains
 
-  pure subroutine ContactsBegin(state, nx, ny)
+  !> For planes of nx x ny cells, the first of them number first(1:3) of a window.
+  pure subroutine ContactsBegin(state, nx, ny, first, window, layer_above)
     type(contact_cells_t), intent(out) :: state
-    integer, intent(in) :: nx, ny
+    integer, intent(in) :: nx, ny, first(3)
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: layer_above
+    real(dp) :: along(3)
     integer :: p
+    along = 1/[window%dx, window%dy, window%dz]**2
+    along = 1 - along/sum(along)
+    state%most = spread(most, 2, 3)
+    state%most(1, :) = min(state%most(1, :), real(log((larger - softer*(1 - along))/along), sp))
     state%n = [nx, ny]
+    state%first = first
+    state%whole = [window%nx, window%ny, window%nz]
+    state%layer_above = layer_above
     do p = 0, 3
       associate (a => state%plane(p))
         allocate (a%u(0:nx + 1, 2, 0:ny + 1), a%push(0:nx + 1, 2, 0:ny + 1, 3), source=0.0_sp)
@@ -76,7 +98,11 @@ contains
   subroutine Decide(state, k)
     type(contact_cells_t), intent(inout) :: state
     integer, intent(in) :: k
-    integer :: j, q
+    real(sp) :: limit(state%n(1))
+    integer :: a, i, j, q
+    logical :: x_ends(state%n(1)), z_ends
+    x_ends = [(BesideEnd(state, 1, i), i=1, state%n(1))]
+    z_ends = BesideEnd(state, 3, k)
     associate (p => state%plane(modulo(k, 4)), above => state%plane(modulo(k - 1, 4)), below => state%plane(modulo(k + 1, 4)), &
                nx => state%n(1))
       do j = 1, state%n(2)
@@ -85,11 +111,26 @@ contains
           call contact_row_decide(nx, most(q), p%u(:, q, j), p%u(1:nx, q, j - 1), p%u(1:nx, q, j + 1), above%u(1:nx, q, j), &
                                   below%u(1:nx, q, j), p%v(1:nx, q, j), p%push(1:nx, q, j, 1), p%push(1:nx, q, j, 2), &
                                   p%push(1:nx, q, j, 3))
+          do a = 1, 3
+            limit = state%most(q, a)
+            if (a == 1) where (x_ends) limit = 0
+            if (a == 2 .and. BesideEnd(state, 2, j) .or. a == 3 .and. z_ends) limit = 0
+            p%push(1:nx, q, j, a) = min(max(p%push(1:nx, q, j, a), -limit), limit)
+          end do
         end do
         p%gives(j) = any(abs(p%push(1:nx, :, j, :)) > 0)
       end do
     end associate
   end subroutine Decide
+
+  !> True of a plane of cells across an axis, the k-th of the state, beside an outermost one of the window that goes on in a layer.
+  pure logical function BesideEnd(state, axis, k)
+    type(contact_cells_t), intent(in) :: state
+    integer, intent(in) :: axis, k
+    associate (cell => state%first(axis) + k - 1)
+      BesideEnd = abs(cell - state%whole(axis)) == 1 .or. (abs(cell - 1) == 1 .and. (axis < 3 .or. state%layer_above))
+    end associate
+  end function BesideEnd
 
   !> Changes the medium (nx, ny, parts) of cells from (i0, j0) on, of the plane two above the last one, from that by means.
   subroutine ContactsFinish(state, i0, j0, medium)

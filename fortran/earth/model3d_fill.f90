@@ -42,8 +42,9 @@ contains
     Model3dMayMix = job%regrid /= 'nearest' .and. all(d > earth%d*(1 - on_face))
   end function Model3dMayMix
 
-  subroutine Model3dLayers(layers, fastest, window, box, media)
+  subroutine Model3dLayers(layers, job, fastest, window, box, media)
     type(flat_layers_t), intent(in) :: layers
+    type(job_t), intent(in) :: job
     real(dp), intent(in) :: fastest
     type(window_t), intent(in) :: window
     type(box_t), intent(in) :: box
@@ -57,7 +58,7 @@ contains
     integer :: k, l, k0
     k0 = max(1, box%low(3) - floor_reach)
     allocate (column(1, 1, box%low(3):box%high(3), size(media, 4)))
-    call ContactsBegin(contacts, 1, 1)
+    call ContactsBegin(contacts, 1, 1, [box%low(:2), k0], window, job%top /= 'free')
     call FloorBegin(floors, 1, 1, fastest, [window%dx, window%dy, window%dz])
     do k = k0, box%high(3) + floor_reach
       mixture = mixed_cell_t()
@@ -112,7 +113,7 @@ contains
       if (.not. f%mixes) call MakeAxes(earth, job, window, f%wide, f%axes)
     end if
     n = f%wide%high - f%wide%low + 1
-    if (f%mixes) call ContactsBegin(f%contacts, n(1), n(2))
+    if (f%mixes) call ContactsBegin(f%contacts, n(1), n(2), f%wide%low, window, job%top /= 'free')
     if (f%mixes) call FloorBegin(f%floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz])
     if (.not. earth%on_disk) then
       call FillFrom(f, earth, earth%checksum, 1, n(3), media, error)

@@ -280,7 +280,7 @@ contains
     real(sp), intent(inout) :: media(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), PartsOf(earth))
     type(error_t), allocatable, intent(inout) :: error
     if (earth%layers%n > 0) then
-      call Model3dLayers(earth%layers, earth%vmax, window, box, media)
+      call Model3dLayers(earth%layers, job, earth%vmax, window, box, media)
     else
       call Model3dVolumes(earth, job, window, box, media, error)
     end if
