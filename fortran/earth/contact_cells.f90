@@ -12,7 +12,7 @@
 !> compliance; so do cells beside fluid or air, and all that holds one medium is as it is.
 !>
 !> The outermost cells of a window go on in the absorbing layers. Stiffened ones would be a block of faster rock there, for which
-!> the time step is too long, so across a side of the window nothing is given by the cells beside the outermost (t637).
+!> the time step is too long, so across a side of the window the outermost are given nothing (t637).
 !>
 !> Planes are added from the top down, two more below the last one wanted; each has cells around those wanted, two on each side.
 module contact_cells_m
@@ -98,11 +98,7 @@ contains
   subroutine Decide(state, k)
     type(contact_cells_t), intent(inout) :: state
     integer, intent(in) :: k
-    real(sp) :: limit(state%n(1))
-    integer :: a, i, j, q
-    logical :: x_ends(state%n(1)), z_ends
-    x_ends = [(BesideEnd(state, 1, i), i=1, state%n(1))]
-    z_ends = BesideEnd(state, 3, k)
+    integer :: a, j, q
     associate (p => state%plane(modulo(k, 4)), above => state%plane(modulo(k - 1, 4)), below => state%plane(modulo(k + 1, 4)), &
                nx => state%n(1))
       do j = 1, state%n(2)
@@ -112,10 +108,7 @@ contains
                                   below%u(1:nx, q, j), p%v(1:nx, q, j), p%push(1:nx, q, j, 1), p%push(1:nx, q, j, 2), &
                                   p%push(1:nx, q, j, 3))
           do a = 1, 3
-            limit = state%most(q, a)
-            if (a == 1) where (x_ends) limit = 0
-            if (a == 2 .and. BesideEnd(state, 2, j) .or. a == 3 .and. z_ends) limit = 0
-            p%push(1:nx, q, j, a) = min(max(p%push(1:nx, q, j, a), -limit), limit)
+            p%push(1:nx, q, j, a) = min(max(p%push(1:nx, q, j, a), -state%most(q, a)), state%most(q, a))
           end do
         end do
         p%gives(j) = any(abs(p%push(1:nx, :, j, :)) > 0)
@@ -123,14 +116,14 @@ contains
     end associate
   end subroutine Decide
 
-  !> True of a plane of cells across an axis, the k-th of the state, beside an outermost one of the window that goes on in a layer.
-  pure logical function BesideEnd(state, axis, k)
+  !> True of the k-th plane of cells across an axis if it is an outermost one of the window, which goes on in a layer.
+  pure logical function GoesOn(state, axis, k)
     type(contact_cells_t), intent(in) :: state
     integer, intent(in) :: axis, k
     associate (cell => state%first(axis) + k - 1)
-      BesideEnd = abs(cell - state%whole(axis)) == 1 .or. (abs(cell - 1) == 1 .and. (axis < 3 .or. state%layer_above))
+      GoesOn = cell == state%whole(axis) .or. (cell == 1 .and. (axis < 3 .or. state%layer_above))
     end associate
-  end function BesideEnd
+  end function GoesOn
 
   !> Changes the medium (nx, ny, parts) of cells from (i0, j0) on, of the plane two above the last one, from that by means.
   subroutine ContactsFinish(state, i0, j0, medium)
@@ -143,19 +136,21 @@ contains
       do j = 1, size(medium, 2)
         at = j0 + j - 1
         if (any(here%gives(at - 1:at + 1)) .or. above%gives(at) .or. below%gives(at)) &
-          call FinishRow(here, above, below, i0, at, size(medium, 1), medium(:, j, :))
+          call FinishRow(state, k, here, above, below, i0, at, size(medium, 1), medium(:, j, :))
       end do
     end associate
   end subroutine ContactsFinish
 
-  !> vp, vs, rho of n cells of row j from cell i0 on.
-  subroutine FinishRow(here, above, below, i0, j, n, medium)
+  !> vp, vs, rho of n cells of row j of plane k from cell i0 on.
+  subroutine FinishRow(state, k, here, above, below, i0, j, n, medium)
+    type(contact_cells_t), intent(in) :: state
+    integer, intent(in) :: k
     type(contact_plane_t), intent(in) :: here, above, below
     integer, intent(in) :: i0, j, n
     real(sp), intent(inout) :: medium(:, :)
     real(sp) :: modulus(n, 2), soft_y(n, 2), soft_z(n, 2), got_y(n), got_z(n)
     integer(c_int8_t) :: changed(n)
-    integer :: q, i1
+    integer :: q, i, i1
     i1 = i0 + n - 1
     changed = 0
     do q = 1, 2
@@ -166,6 +161,11 @@ contains
       soft_z(:, 2) = below%soft(i0:i1, q, j)
       got_y = here%push(i0:i1, q, j - 1, 2) - here%push(i0:i1, q, j + 1, 2)
       got_z = above%push(i0:i1, q, j, 3) - below%push(i0:i1, q, j, 3)
+      if (GoesOn(state, 2, j)) got_y = 0
+      if (GoesOn(state, 3, k)) got_z = 0
+      do i = i0, i1                               ! nothing of what comes along x
+        if (GoesOn(state, 1, i)) got_y(i - i0 + 1) = got_y(i - i0 + 1) - (here%push(i - 1, q, j, 1) - here%push(i + 1, q, j, 1))
+      end do
       call contact_row_finish(n, most(q), here%soft(i0 - 1:i1 + 1, q, j), soft_y, soft_z, here%push(i0 - 1:i1 + 1, q, j, 1), &
                               here%push(i0:i1, q, j, 2), here%push(i0:i1, q, j, 3), got_y, got_z, modulus(:, q), changed)
     end do
