@@ -287,14 +287,14 @@ contains
   end subroutine silent
 
   !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
-  !> receivers once were what the weights of an even medium make of them.
+  !> receivers once were what the weights of an even medium make of them, then without third integrals.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: words
     words = ''
-    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points'
+    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals'
     if (EarthTold(self%model, job, scheme)) words = words//' contacts bend'
   end function own_words
 

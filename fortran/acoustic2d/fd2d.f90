@@ -47,7 +47,7 @@ module fd2d_m
     real(dp), allocatable :: w(:, :, :)           !< from cell `low` on
     real(dp) :: q = 0                             !< [m2/s]
     real(dp) :: moved(2) = 0                      !< of pressure: the grid has it so many cells away along x and z
-    real(dp) :: bent(2) = 0                       !< and adds so much of second differences along them
+    real(dp) :: bent(2, 0:2) = 0                  !< and adds so much of second differences along them, and of their differences
   end type contact_point_t
 
   !> Its one film are the snapshots.
@@ -59,7 +59,7 @@ module fd2d_m
     real(sp), allocatable :: rho_z(:, :)          !< at the points of vz; rho is then at those of vx, else at those of sigma
     integer, allocatable :: fields(:)             !< of the components asked for
     real(dp), allocatable :: moved(:, :)          !< contact_point_t's, of receivers and, the last, source, (2, nrec+1)
-    real(dp), allocatable :: bent(:, :, :)        !< the same, of the three fields, (2, 0:2, nrec+1)
+    real(dp), allocatable :: bent(:, :, :, :)     !< the same, of the three fields, (2, 0:2, 0:2, nrec+1)
     real(dp), allocatable :: near(:, :)           !< what the grid lacks at receivers close to the source, (nrec, components)
     integer, allocatable :: whose(:)              !< the trace that each of those beside is a part of, by its number
     integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has

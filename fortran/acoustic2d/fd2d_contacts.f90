@@ -13,15 +13,16 @@
 !> X, Y, F are the integrals of density, 1/K and 1/rho along an axis up to the place less those of the grid (receiver_earth.f90): so
 !> much more than on the grid a field bends on its way there, by dp/da = -rho dv_a/dt and dv_a/da = -1/K dp/dt - dv_o/do. C and B
 !> are those of density times the integrals of 1/K and 1/rho over the rest of the way: v_a is another there than at the place; 0 on
-!> the model's own grid. Where the medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver
-!> may change places.
+!> the model's own grid. Third integrals, of density times those, add as C and B do, of 1/rho d/da of a field (AddThird). Where the
+!> medium is even all of it is W. A source is spread by the weights of pressure: it and a receiver may change places.
 !>
 !> Two kinds of contacts are too strong for it. The error of W grows with the bend of pressure over a cell, density times
 !> compressibility times the square of frequency: beside gas and air it is larger than what is cured, and W reads all fields. In
 !> rock beside a medium a hundred times softer, K div of short differences is no rate, so Y, C and B are left out (t880).
 submodule(fd2d_m) fd2d_contacts
   use off_grid_points_m, only: OffGridAdd, OffGridStart
-  use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_mass_c, lacks_mass_flow, lacks_rho
+  use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_mass_c, lacks_mass_flow, lacks_rho, lacks_third_c, &
+                              lacks_third_flow
   implicit none
 
   real(dp), parameter :: slope_w(contact_slopes) = [9/8.0_dp, -1/24.0_dp]   !< of differences in what is a small part of a field
@@ -80,7 +81,7 @@ contains
       do c = 1, cells%start(2) - 1
         call Add(field_sigma, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
         do a = 1, 2
-          call AddBend(field_sigma, a, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
+          call AddBend(field_sigma, a, [cells%i(c), cells%k(c)], real(cells%w(c), dp), Twice(a), point%bent(:, 0))
         end do
       end do
       do a = 1, 2
@@ -89,18 +90,45 @@ contains
           point%moved(a) = point%moved(a) + n(a, a)*lacks(lacks_mass(a))*cells%w(c)/Density(self, a, cells%i(c), cells%k(c))/d(a)
           call AddSlope(field_sigma, a, 1, [cells%i(c), cells%k(c)], &
                         n(a, a)*lacks(lacks_mass(a))*cells%w(c)/Density(self, a, cells%i(c), cells%k(c)))
+          call AddThird(field_sigma, a, [cells%i(c), cells%k(c)], real(cells%w(c), dp))
         end do
       end do
     end subroutine AddPressure
 
-    !> Adds w times the terms with C and B of the contact across an axis, of pressure or of density times the velocity along it,
-    !> from differences between a cell and those beside it.
-    subroutine AddBend(of, across, cell, w)
+    !> C and B of the contact across an axis,
+    pure function Twice(across)
+      integer, intent(in) :: across
+      real(dp) :: Twice(2)
+      Twice = lacks([lacks_mass_c(across), lacks_mass_flow(across)])
+    end function Twice
+
+    !> and w times the terms with third integrals, from the difference between the cells around the point of the velocity across.
+    subroutine AddThird(of, across, cell, w)
       integer, intent(in) :: of, across, cell(2)
       real(dp), intent(in) :: w
+      real(dp) :: bent(2)
+      integer :: side, to(2)
+      do side = -1, 1, 2
+        to = cell
+        to(across) = to(across) + (1 + side)/2
+        if (any(to > shape(self%rho))) cycle
+        bent = 0
+        call AddBend(of, across, to, side*w/d(across)/Density(self, across, cell(1), cell(2)), &
+                     lacks([lacks_third_c(across), lacks_third_flow(across)]), bent)
+        point%bent(:, 0) = point%bent(:, 0) + bent
+        point%bent(:, across) = point%bent(:, across) + 0.5_dp*side*bent
+      end do
+    end subroutine AddThird
+
+    !> Adds w times the terms with C and B, or those of the third power, of the contact across an axis, of pressure or of density
+    !> times the velocity along it, from differences between a cell and those beside it.
+    subroutine AddBend(of, across, cell, w, numbers, bent)
+      integer, intent(in) :: of, across, cell(2)
+      real(dp), intent(in) :: w, numbers(2)
+      real(dp), intent(inout) :: bent(2)
       real(dp) :: part
       integer :: b, side, to(2), between(2)
-      if (softer > softer_most .or. n(across, across) <= 0) return
+      if (softer > softer_most .or. n(across, across) <= 0 .or. all(abs(numbers) <= 0)) return
       do b = 1, 2
         do side = -1, 1, 2
           to = cell
@@ -108,10 +136,10 @@ contains
           between = min(to, cell)
           if (self%az%surface) between(2) = max(between(2), 1)
           if (any(between < 1) .or. any(to > shape(self%rho))) cycle
-          part = lacks(lacks_mass_c(across))*self%kappa(cell(1), cell(2))/Density(self, b, between(1), between(2))
-          if (b /= across) part = part - lacks(lacks_mass_flow(across))
+          part = numbers(1)*self%kappa(cell(1), cell(2))/Density(self, b, between(1), between(2))
+          if (b /= across) part = part - numbers(2)
           part = w*n(across, across)*part/d(b)**2
-          point%bent(b) = point%bent(b) + 0.5_dp*part*merge(1.0_dp, lacks(lacks_rho), of == field_sigma)
+          bent(b) = bent(b) + 0.5_dp*part*merge(1.0_dp, lacks(lacks_rho), of == field_sigma)
           call AddImaged(of, cell, -part, of /= field_sigma)
           call AddImaged(of, to, part, of /= field_sigma)
         end do
@@ -128,7 +156,7 @@ contains
         do c = 1, cells%start(2) - 1
           ratio = Density(self, b, cells%i(c), cells%k(c))/lacks(lacks_rho)
           call Add(b, [cells%i(c), cells%k(c)], cells%w(c)*(n(a, b)*(1 - ratio) + merge(ratio, 0.0_dp, a == b)))
-          if (a == b) call AddBend(a, o, [cells%i(c), cells%k(c)], cells%w(c)/lacks(lacks_rho))
+          if (a == b) call AddBend(a, o, [cells%i(c), cells%k(c)], cells%w(c)/lacks(lacks_rho), Twice(o), point%bent(:, 0))
         end do
       end do
     end subroutine AddSmooth
@@ -152,6 +180,7 @@ contains
       cells = CellsOf([1, 1])
       do c = 1, cells%start(2) - 1
         call AddSlope(o, a, 1, [cells%i(c), cells%k(c)], n(o, o)*lacks(lacks_mass(o))*cells%w(c)/lacks(lacks_rho))
+        call AddThird(a, o, [cells%i(c), cells%k(c)], cells%w(c)/lacks(lacks_rho))
       end do
     end subroutine AddBent
 

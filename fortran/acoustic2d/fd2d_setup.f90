@@ -148,7 +148,7 @@ contains
   module procedure make_source
     type(points_t) :: points
     real(sp), allocatable :: w(:)
-    real(dp) :: peak, moved(2), bent(2)
+    real(dp) :: peak, moved(2), bent(2, 0:2)
     integer :: n, cells
     if (.not. self%scheme%exact_positions) then
       self%shot%sx = OffGridNearest(self%ax, self%shot%sx)
@@ -179,7 +179,7 @@ contains
   type(points_t) function SourcePoint(self, factor, moved, bent) result(points)
     class(fd2d_t), intent(in) :: self
     real(dp), intent(in) :: factor
-    real(dp), intent(out) :: moved(2), bent(2)    !< contact_point_t's
+    real(dp), intent(out) :: moved(2), bent(2, 0:2)   !< contact_point_t's
     type(contact_point_t) :: sums
     logical :: contact
     call OffGridStart(points)
@@ -212,9 +212,9 @@ contains
     self%near = reshape([real(dp) ::], [n, size(self%fields)], [0.0_dp])
     self%moved = reshape([real(dp) ::], [2, n + 1], [0.0_dp])
     if (allocated(self%bent)) deallocate (self%bent)
-    allocate (self%bent(2, 0:2, n + 1), source=0.0_dp)
+    allocate (self%bent(2, 0:2, 0:2, n + 1), source=0.0_dp)
     self%whose = spread(0, 1, n*size(self%fields))
-    source = SourcePoint(self, 1.0_dp, self%moved(:, n + 1), self%bent(:, field_sigma, n + 1))
+    source = SourcePoint(self, 1.0_dp, self%moved(:, n + 1), self%bent(:, :, field_sigma, n + 1))
     call OffGridStart(points)
     call OffGridStart(beside)
     do c = 1, size(self%fields)
@@ -276,7 +276,7 @@ contains
       end if
       self%near(r, c) = sums%q
       if (field == field_sigma) self%moved(:, r) = sums%moved
-      self%bent(:, field, r) = sums%bent
+      self%bent(:, :, field, r) = sums%bent
       call OffGridBox(points, sums%low, sign*sums%w(:, :, field))
       if (field == field_sigma) return
       associate (other => sums%w(:, :, field_vx + field_vz - field))
@@ -320,6 +320,7 @@ contains
   !> may change places. What a contact nearer than the receiver changes in the short waves is not there (t208 measures it).
   subroutine MakeNearfield(self)
     class(fd2d_t), intent(inout) :: self
+    real(dp), parameter :: mirror(2, 0:2) = reshape([1, 1, 1, 1, -1, -1], [2, 3])
     type(nearfield_t) :: table
     real(dp) :: source(2), image(2), receiver(2), terms(3), more(3)
     integer :: r, c, nrec
@@ -331,9 +332,10 @@ contains
       if (norm2(receiver - source) > near_most) cycle
       if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
       associate (moved => self%moved, bent => self%bent)
-        call NearfieldTerms(table, source, moved(:, nrec + 1), bent(:, 0, nrec + 1), receiver, moved(:, r), bent(:, :, r), terms)
-        if (self%grid%free_top) call NearfieldTerms(table, image, moved(:, nrec + 1)*[1, -1], bent(:, 0, nrec + 1), receiver, &
-                                                    moved(:, r), bent(:, :, r), more)
+        call NearfieldTerms(table, source, moved(:, nrec + 1), bent(:, :, 0, nrec + 1), receiver, moved(:, r), bent(:, :, :, r), &
+                            terms)
+        if (self%grid%free_top) call NearfieldTerms(table, image, moved(:, nrec + 1)*[1, -1], bent(:, :, 0, nrec + 1)*mirror, &
+                                                    receiver, moved(:, r), bent(:, :, :, r), more)
       end associate
       if (self%grid%free_top) terms = terms - more
       terms(1) = terms(1)*2/(1/DensityAt(self, source) + 1/DensityAt(self, receiver))

@@ -81,12 +81,12 @@ contains
 
   !> The terms that the grid lacks at a receiver, terms(1:3): C for pressure, dC/dx and dC/dz [1/m] with the sign of velocity; 0
   !> where the distance is not near_least .. near_most cells. Positions in cells: node n is at n. Beside contacts the grid has
-  !> the source, and a receiver of pressure, so many cells off, and adds second differences between them, so `bent`
-  !> (fd2d_contacts.f90).
+  !> the source, and a receiver of pressure, so many cells off, and adds second differences between them and the differences of
+  !> these, so `bent` (fd2d_contacts.f90).
   subroutine NearfieldTerms(near, source, source_moved, source_bent, receiver, receiver_moved, receiver_bent, terms)
     type(nearfield_t), intent(in) :: near
-    real(dp), intent(in), dimension(2) :: source, receiver, source_moved, receiver_moved, source_bent
-    real(dp), intent(in) :: receiver_bent(2, 0:2)      !< of pressure, vx, vz
+    real(dp), intent(in), dimension(2) :: source, receiver, source_moved, receiver_moved
+    real(dp), intent(in) :: source_bent(2, 0:2), receiver_bent(2, 0:2, 0:2)      !< the last: of pressure, vx, vz
     real(dp), intent(out) :: terms(3)
     real(dp) :: x, z, r, kappa
     integer :: j
@@ -101,24 +101,42 @@ contains
       terms = terms + share(j)*[BesselK(kappa*r, 0), kappa*BesselK(kappa*r, 1)*x/r, kappa*BesselK(kappa*r, 1)*z/r]/(2*pi)
     end do
     associate (from => source + Bounded(source_moved))
-      terms(1) = terms(1) - Bent(near%g, from, receiver + Bounded(receiver_moved), source_bent + receiver_bent(:, 0))
-      terms(2) = terms(2) - Bent(near%vx, from, receiver - [0.5_dp, 0.0_dp], source_bent + receiver_bent(:, 1))
-      terms(3) = terms(3) - Bent(near%vz, from, receiver - [0.0_dp, 0.5_dp], source_bent + receiver_bent(:, 2))
+      terms(1) = terms(1) - Bent(near%g, from, receiver + Bounded(receiver_moved), 0)
+      terms(2) = terms(2) - Bent(near%vx, from, receiver - [0.5_dp, 0.0_dp], 1)
+      terms(3) = terms(3) - Bent(near%vz, from, receiver - [0.0_dp, 0.5_dp], 2)
     end associate
 
   contains
 
-    !> The table's answer, and of its second differences so much.
-    pure real(dp) function Bent(table, from, to, much)
-      real(dp), intent(in) :: table(-reach:, -reach:), from(2), to(2), much(2)
-      integer :: a, step(2)
-      Bent = (1 - 2*sum(much))*SpreadOver(table, from, to)
+    !> The table's answer for a field, with what source and receiver add of differences: those of odd order have the other sign of
+    !> the source.
+    pure real(dp) function Bent(table, from, to, field)
+      real(dp), intent(in) :: table(-reach:, -reach:), from(2), to(2)
+      integer, intent(in) :: field
+      real(dp) :: much(2), half(2)
+      integer :: a
+      Bent = SpreadOver(table, from, to) + Seconds(table, from, to, source_bent(:, 0) + receiver_bent(:, 0, field))
       do a = 1, 2
-        if (abs(much(a)) <= 0) cycle
-        step = [2 - a, a - 1]
-        Bent = Bent + much(a)*(SpreadOver(table, from, to + step) + SpreadOver(table, from, to - step))
+        much = receiver_bent(:, a, field) - source_bent(:, a)
+        if (all(abs(much) <= 0)) cycle
+        half = 0.5_dp*[2 - a, a - 1]
+        Bent = Bent + Seconds(table, from, to + half, much) - Seconds(table, from, to - half, much)
       end do
     end function Bent
+
+    !> So much of second differences along x and z.
+    pure real(dp) function Seconds(table, from, to, much)
+      real(dp), intent(in) :: table(-reach:, -reach:), from(2), to(2), much(2)
+      integer :: b, step(2)
+      Seconds = 0
+      if (all(abs(much) <= 0)) return
+      Seconds = -2*sum(much)*SpreadOver(table, from, to)
+      do b = 1, 2
+        if (abs(much(b)) <= 0) cycle
+        step = [2 - b, b - 1]
+        Seconds = Seconds + much(b)*(SpreadOver(table, from, to + step) + SpreadOver(table, from, to - step))
+      end do
+    end function Seconds
 
     elemental real(dp) function Bounded(moved)
       real(dp), intent(in) :: moved

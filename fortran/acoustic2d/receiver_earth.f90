@@ -22,14 +22,18 @@ module receiver_earth_m
   public :: EarthOfShot, EarthShare, EarthTold, PlaceUsed
 
   !> Numbers of a place: its density [kg/m3]; of the lines through it along x and z, from far outside up to it, the integrals of
-  !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid; and those of density times the
-  !> first two from the place back to where it is [s2, m2], less those of the grid.
-  integer, parameter, public :: lacks_rho = 1, lacks_c(2) = [2, 7], lacks_flow(2) = [3, 8], lacks_mass(2) = [4, 9], &
-                                lacks_mass_c(2) = [5, 10], lacks_mass_flow(2) = [6, 11]
-  integer, parameter :: lacks_numbers = 11
+  !> compressibility [m/Pa], of 1/density [m4/kg], and of density [kg/m2] less those of the grid; of density times the first two
+  !> from the place back to where it is [s2, m2], less those of the grid; and of density times these times density [s2 kg/m2, kg].
+  integer, parameter, public :: lacks_rho = 1, lacks_c(2) = [2, 9], lacks_flow(2) = [3, 10], lacks_mass(2) = [4, 11], &
+                                lacks_mass_c(2) = [5, 12], lacks_mass_flow(2) = [6, 13], lacks_third_c(2) = [7, 14], &
+                                lacks_third_flow(2) = [8, 15]
+  integer, parameter :: lacks_numbers = 15
 
   integer, parameter :: reach = 12            !< cells: samples and ripples farther away are left out
   integer, parameter :: ripples = 2*reach, ring = 256   !< nodes
+  integer, parameter :: near_ripples = 8      !< nodes: what D is off at long waves adds up in third integrals of longer ones
+  real(dp), parameter :: third_part = 0.75_dp !< of third integrals: about what higher powers, left out, leave of them at 5 points
+  real(dp), parameter :: near_most = 1, near_least = 2.5_dp      !< cells: third integrals count to here in full, beyond not at all
   integer, parameter :: few = 16              !< receivers for which another thread is worth while
 
   !> The grid and the lattice of samples, the same for all receivers.
@@ -153,7 +157,7 @@ contains
       real(sp), allocatable :: samples(:, :)
       real(dp), allocatable :: rho(:), earth(:, :)
       type(means_t) :: means(0:1), turned(0:1)
-      real(dp) :: slope(3)
+      real(dp) :: slope(3), twice(2, 2), thrice(2), share
       integer :: low(2), high(2), wide, j
       wide = ceiling(reach*grid%d(a)/grid%step(a))
       low = here
@@ -194,9 +198,15 @@ contains
       if (SameStep(grid%d(a), grid%own(a))) return    ! densities that are means of two keep no second moment
       call Turn(means, turned)
       associate (mass => numbers(lacks_mass(a)), x => place(a), back => earth(:, wide:-wide:-1))
-        numbers([lacks_mass_c(a), lacks_mass_flow(a)]) = &
-          (LackTwice(grid, a, x, here(a), wide, earth, means, mass) + &
-           LackTwice(grid, a, -x, 2 - here(a), wide, back, turned, -mass))/2
+        twice(:, 1) = LackTwice(grid, a, x, here(a), wide, earth, means, mass)
+        twice(:, 2) = LackTwice(grid, a, -x, 2 - here(a), wide, back, turned, -mass)
+        numbers([lacks_mass_c(a), lacks_mass_flow(a)]) = (twice(:, 1) + twice(:, 2))/2
+        share = 0.5_dp                                ! from the lighter end
+        if (abs(earth(3, wide) - earth(3, -wide)) > 0) share = merge(1, 0, earth(3, wide) > earth(3, -wide))
+        thrice = 0
+        if (share > 0) thrice = share*LackThrice(grid, a, x, here(a), wide, earth, means, mass, twice(:, 1))
+        if (share < 1) thrice = thrice - (1 - share)*LackThrice(grid, a, -x, 2 - here(a), wide, back, turned, -mass, twice(:, 2))
+        numbers([lacks_third_c(a), lacks_third_flow(a)]) = third_part*Nearness(grid, a, x, here(a), wide, earth(3, :))*thrice
       end associate
     end subroutine AlongLine
 
@@ -332,6 +342,109 @@ contains
     end function Step
 
   end function LackTwice
+
+  !> Share of the changes of density along a line that are near a place.
+  pure real(dp) function Nearness(grid, a, place, here, wide, rho) result(share)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, here, wide
+    real(dp), intent(in) :: place, rho(-wide:)
+    real(dp) :: away(-wide:wide - 1)
+    integer :: j
+    away = [(abs((here + j - 0.5_dp)*grid%step(a) - place)/grid%d(a), j=-wide, wide - 1)]
+    associate (changes => abs(rho(-wide + 1:) - rho(:wide - 1)))
+      share = sum(changes*min(max((near_least - away)/(near_least - near_most), 0.0_dp), 1.0_dp))/max(sum(changes), tiny(1.0_dp))
+    end associate
+  end function Nearness
+
+  !> The same of the third power: by how much pressure bends as velocity, on the line's way to the place, bends with the pressure
+  !> that velocity makes grow: density times what acts at nodes times density. `mass` and `twice`: what the grid lacks of the first
+  !> and of the second integrals. From the lighter end of the line: what third integrals over the means of a contact lack beyond it
+  !> is made up for by higher ones at 5 points per wavelength, as the kernel is fitted, and would be read at places beyond.
+  function LackThrice(grid, a, place, here, wide, earth, means, mass, twice) result(lacks)
+    type(grid_t), intent(in) :: grid
+    integer, intent(in) :: a, here, wide
+    real(dp), intent(in) :: place, earth(:, -wide:), mass, twice(2)
+    type(means_t), intent(in) :: means(0:1)
+    real(dp) :: lacks(2)
+    real(dp) :: begin(3), slope(3), pressure, flow(2), from, long
+    real(dp) :: nodes(2, size(means(0)%known)), between(size(means(1)%known)), risen(size(means(0)%known))
+    real(dp) :: between_flow(2, size(means(1)%known)), w(sinc_nodes)
+    integer :: first, j, k, m, n
+    begin = earth(:, -wide)
+    lacks = 0
+    pressure = 0
+    flow = 0
+    do j = -wide, wide
+      from = (here + j - 1.5_dp)*grid%step(a) - place
+      long = min(grid%step(a), -from)
+      if (long <= 0) exit
+      slope = Slopes(earth(:, max(j - 1, -wide)), earth(:, j), earth(:, min(j + 1, wide)))/grid%step(a)
+      lacks = lacks + long*(Bends(0.0_dp) + 4*Bends(long/2) + Bends(long))/6
+      flow = Flows(long)
+      pressure = Rises(long)
+    end do
+    nodes = means(0)%a(:2, :) - spread(begin(:2), 2, size(nodes, 2))*spread(means(0)%known, 1, 2)
+    between = means(1)%a(3, :) - begin(3)*means(1)%known
+    do n = 1, size(risen)
+      risen(n) = grid%d(a)*sum(between*[(Step(n + means(0)%first - k - means(1)%first - 1), k=1, size(between))])
+    end do
+    between_flow = 0
+    do k = 1, size(between)
+      do n = 1, size(risen)
+        from = (n + means(0)%first - 1)*grid%d(a) - place
+        between_flow(:, k) = between_flow(:, k) + grid%d(a)*Step(k + means(1)%first - n - means(0)%first)* &
+                      (nodes(:, n)*begin(3)*from + (begin(:2) + nodes(:, n))*risen(n))
+      end do
+    end do
+    call SincWeights(place/grid%d(a) - 0.5_dp, first, w)
+    w = w/sum(w)
+    do m = 0, sinc_nodes - 1
+      lacks = lacks - mass*w(m + 1)*between_flow(:, first + m - means(1)%first + 1)
+    end do
+    call SincWeights(place/grid%d(a), first, w)
+    w = w/sum(w)
+    do m = 0, sinc_nodes - 1
+      lacks = lacks - twice*w(m + 1)*risen(first + m - means(0)%first + 1)
+      do k = 1, size(between)
+        from = (k + means(1)%first - 0.5_dp)*grid%d(a) - place
+        lacks = lacks - w(m + 1)*grid%d(a)*Step(first + m - means(1)%first - k)* &
+                (between(k)*begin(3)*begin(:2)*from**2/2 + (begin(3) + between(k))*between_flow(:, k))
+      end do
+    end do
+
+  contains
+
+    !> What pressure has risen so far into the sample's cell,
+    pure real(dp) function Rises(x)
+      real(dp), intent(in) :: x
+      Rises = pressure + x*(earth(3, j) - begin(3) + slope(3)*(x - grid%step(a))/2)
+    end function Rises
+
+    !> what velocity has,
+    pure function Flows(x)
+      real(dp), intent(in) :: x
+      real(dp) :: Flows(2)
+      associate (own => earth(:2, j) + slope(:2)*(x - grid%step(a))/2)
+        Flows = flow + x*((own - begin(:2))*begin(3)*(from + x/2) + own*Rises(x/2))
+      end associate
+    end function Flows
+
+    !> and by how much pressure bends there.
+    pure function Bends(x)
+      real(dp), intent(in) :: x
+      real(dp) :: Bends(2)
+      associate (rho => earth(3, j) + slope(3)*(x - grid%step(a)/2))
+        Bends = (rho - begin(3))*begin(3)*begin(:2)*(from + x)**2/2 + rho*Flows(x)
+      end associate
+    end function Bends
+
+    !> D⁻¹ at n + 1/2 of a 1 at node 0, and of 0 far before it.
+    pure real(dp) function Step(n)
+      integer, intent(in) :: n
+      Step = DerInverseAt(grid%ripple(:near_ripples - 1), n) + 0.5_dp
+    end function Step
+
+  end function LackThrice
 
   !> Means at nodes (0) and between them (1), seen from the other end of the line.
   pure subroutine Turn(means, turned)

@@ -133,8 +133,9 @@ contains
     c = 1/(rho*real(scene%window%medium(1, 1, 1, 1), dp)**2)
     associate (dx => scene%window%dx, dz => scene%window%dz, n => size(scene%shot%rx) + 1)
       scene%shot%at_places = reshape([([rho*(0.8_dp + 0.2_dp*r), 0.1_dp*r*c*dx, -0.1_dp*dx/rho, 0.1_dp*dx*rho, 0.02_dp*rho*c*dx**2, &
-                                    -0.01_dp*dx**2, -0.2_dp*c*dz, 0.1_dp*dz/(r*rho), -0.1_dp*dz*rho/r, -0.02_dp*rho*c*dz**2/r, &
-                                    0.01_dp*dz**2], r=1, n)], [11, n])
+                                    -0.01_dp*dx**2, 0.02_dp*rho**2*c*dx**3, -0.02_dp*rho*dx**3/r, -0.2_dp*c*dz, 0.1_dp*dz/(r*rho), &
+                                    -0.1_dp*dz*rho/r, -0.02_dp*rho*c*dz**2/r, 0.01_dp*dz**2, -0.01_dp*rho**2*c*dz**3, &
+                                    0.02_dp*rho*dz**3/r], r=1, n)], [15, n])
     end associate
   end subroutine SceneLacks
 
