@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from check import claim, done, skip
+from check import claim, done, drawn, given_seed, skip
 from minisurvey import PROGRAM, make, run
 from peaks import peaks, run_watched
 from shims import shim
@@ -19,6 +19,10 @@ make(shots=1, aperture=-1)
 def megabytes(text):
     number, unit = text.split()
     return float(number) * {"MB": 1, "GB": 1000}[unit]
+
+
+SEED = given_seed()
+print(f"seed {SEED}")
 
 
 def compare(what, *words, program=PROGRAM, alone=True):
@@ -47,7 +51,7 @@ else:
     Path("line.keymap").write_text(line.format(0.02, 30000, 1))
     compare("30,000 receivers", *few)
     deep = [word for word in few if word != "depth=200"]
-    for names in ("p", "vz", "p,vx,vz"):
+    for names in drawn(1, ("p", "vz", "p,vx,vz"), SEED):
         Path("line.keymap").write_text(line.replace("x0=100", "x0=600").replace("depth=17", "depth=317.3").format(0.002, 30000, 1))
         compare(f"30,000 receivers of {names} beside a contact", *deep, f"components={names}")
     Path("line.keymap").write_text(line.format(0.02, 30000, 1))
@@ -87,7 +91,7 @@ if "debug" not in str(PROGRAM):
     compare("3D, 500 receivers of velocity, pressure and strain", "dx=20", "fpeak=8", "dispersion=warn",
             "tmax=0.02", "components=vx,p,exy", program=small.PROGRAM)
     beside = ("dx=20", "fpeak=8", "dispersion=warn", "tmax=0.02")
-    for names in ("vx,exy", "sxx", "p"):
+    for names in drawn(1, ("vx,exy", "sxx", "p"), SEED):
         Path("line.keymap").write_text(text.replace("depth=152.3", "depth=203.1").replace("channels=500", "channels=1000"))
         compare(f"3D, 1000 receivers of {names} beside a contact", *beside, f"components={names}", program=small.PROGRAM)
     Path("well.receivers").write_text("list well\n" + "".join(f"{c + 1} 203.4 {20 + 0.36*c:.2f} 41.7\n" for c in range(1000)))
