@@ -6,6 +6,7 @@ module memory_need_m
   use journal_m, only: JournalMemory
   use keymap_m, only: KeymapBytes
   use kinds_m, only: dp
+  use mpi_f08, only: OMPI_MAJOR_VERSION
   use node_memory_m, only: node_t
   use scheme_m, only: scheme_t
   use solver_m, only: solver_t
@@ -16,7 +17,8 @@ module memory_need_m
   private
   public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
 
-  real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
+  !> Of a rank that does nothing [bytes]: program, NetCDF, and MPI, of which Open MPI 5 has more.
+  real(dp), parameter :: process = merge(4.2e7_dp, 3.0e7_dp, OMPI_MAJOR_VERSION >= 5)
   ! Bytes of a trace: a cell that its receiver reads; a time step; a sample of the gather, as it is and sealed.
   integer, parameter :: cell = 8, step = 9, sample = 8
   ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one and in a message, each number of the
