@@ -17,6 +17,11 @@ OTHERS = set()                 # threads of the kernel and processes of other us
 LOOPS = 17                     # that threads share, of a small shot in 2D, as slow.c counts them
 
 
+def two_programs():
+    """True if mpirun can start two programs in one job: that of Open MPI 5.0.7 crashes."""
+    return subprocess.run(["mpirun", "-n", "1", "true", ":", "-n", "1", "true"], capture_output=True).returncode == 0
+
+
 def slow_machine(loop=20000, **ranks):
     """Environment of jobs whose shots take time, a small one in 2D a third of a second, and hardly any of processors: other tests have
     the cores, and however busy they are a shot takes as long. `loop`: microseconds that each loop over a grid takes longer; `rank3=60`:
