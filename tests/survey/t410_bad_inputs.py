@@ -104,7 +104,7 @@ class Case:
 
 def mpirun_says(line):
     """mpirun adds words of its own when a program ends with another status than 0."""
-    return line.startswith("-----") or re.search(r"Primary job|a non-zero exit code|mpirun detected|the job to be terminated|"
+    return line.startswith("-----") or re.search(r"You were supposed to get help|Primary job|a non-zero exit code|mpirun detected|the job to be terminated|"
                                                  r"Process name:|Exit code:", line)
 
 
