@@ -3,7 +3,7 @@ module files_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_remove, file_reserve
+  public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_appear, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
   public :: file_cut, file_numbered, file_token, file_halves_remove
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked, append_others
@@ -54,6 +54,14 @@ module files_c
       implicit none
       character(kind=c_char), intent(in) :: from(*), to(*)
     end function file_rename
+
+    !> Lets a new file appear under its name, unless there is one already, and forces the folder entry onto the disk. After a
+    !> failure it has not appeared.
+    integer(c_int) function file_appear(from, to) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: from(*), to(*)
+    end function file_appear
 
     !> Removes a file; one that is not there is no failure.
     integer(c_int) function file_remove(path) bind(c)

@@ -75,6 +75,19 @@ int file_rename(const char *from, const char *to) {
     return folder_sync(to);
 }
 
+int file_appear(const char *from, const char *to) {
+    int there = link(from, to) && (errno == EEXIST || !access(to, F_OK)); /* some file systems have no links */
+    REQUIRE(!there, "'%s' is there already: another run has made it meanwhile", to);
+    if (access(to, F_OK))
+        TRY(file_rename(from, to));
+    else
+        unlink(from);
+    if (!folder_sync(to))
+        return 0;
+    unlink(to);
+    return 1;
+}
+
 int file_remove(const char *path) {
     REQUIRE(unlink(path) == 0 || errno == ENOENT, "cannot remove '%s': %s", path, strerror(errno));
     return 0;

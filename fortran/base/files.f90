@@ -2,15 +2,16 @@
 module files_m
   use error_m, only: error_t, FailFromC
   use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
-    file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, &
-    file_token
+    file_appear, file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, &
+    file_sync, file_token
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same
   use text_m, only: CString
   implicit none
   private
-  public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf, FileWrite
+  public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileAppear, FileRemove
+  public :: FileText, FileHead, FileHalf, FileWrite
   public :: FileHalvesRemove, FileSame, Crc32, Hex
   public :: ClockSeconds, ClockText, ClockParse
 
@@ -55,6 +56,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call FailFromC(file_rename(CString(from), CString(to)), error)
   end subroutine FileRename
+
+  !> Lets a new file appear under the name `to`; one that is there stays, and that is an error. After an error nothing has appeared.
+  subroutine FileAppear(from, to, error)
+    character(*), intent(in) :: from, to
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(file_appear(CString(from), CString(to)), error)
+  end subroutine FileAppear
 
   !> Removes a file; one that is not there is fine.
   subroutine FileRemove(path, error)

@@ -5,7 +5,7 @@ module fiocreate_m
   use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_put_text, fio_tally, fio_tally_bytes
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
   use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, missing_channel, most_components, Ordered, words
-  use files_m, only: FileExists
+  use files_m, only: FileExists, FileRemove
   use iso_c_binding, only: c_associated, c_null_char, c_ptr
   use kinds_m, only: dp, i8
   use gather_header_m, only: gather_header_t
@@ -24,6 +24,7 @@ contains
     type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: ignored
     type(c_ptr) :: handle
     call FioClose(fio, error)
     call CheckShape(header, error)
@@ -35,9 +36,10 @@ contains
     call FioBegin(handle, path, error)
     if (.not. allocated(error)) call DefineFile(handle, header, error)
     if (.not. allocated(error)) call PutFixed(handle, header, error)
-    call FioFinish(handle, path, error, slots=.true.)
+    call FioFinish(handle, path, error, slots=.true., replaces=overwrite)
     if (allocated(error)) return
     call FioOpen(fio, path, error, header%fingerprint)
+    if (allocated(error) .and. .not. overwrite) call FileRemove(path, ignored)
   end subroutine FioCreate
 
   !> Bytes of the file of a survey, to the last; an error if the shape is impossible.

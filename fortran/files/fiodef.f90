@@ -3,7 +3,7 @@ module fiodef_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_create, fio_dim, fio_header_checksum, fio_numbers, fio_text, fio_var
   use files_c, only: file_cut, file_reserve
-  use files_m, only: FileHalf, FileRemove, FileRename, FileSync
+  use files_m, only: FileAppear, FileHalf, FileRemove, FileRename, FileSync
   use iso_c_binding, only: c_associated, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp
   use attributes_m, only: attribute_t
@@ -25,12 +25,12 @@ contains
 
   !> Puts the checksum of the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
   !> After an error nothing of it remains. `handle` is null on return. `slots`: what follows the header and its checksum is filled
-  !> in later, and zeros until then.
-  subroutine FioFinish(handle, path, error, slots)
+  !> in later, and zeros until then. `replaces`: one that is there goes; else it stays, and that is an error.
+  subroutine FioFinish(handle, path, error, slots, replaces)
     type(c_ptr), intent(inout) :: handle
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in) :: slots
+    logical, intent(in) :: slots, replaces
     type(error_t), allocatable :: second
     integer(c_long_long) :: fixed, bytes
     fixed = 0
@@ -46,7 +46,8 @@ contains
     if (slots .and. .not. allocated(error)) call FailFromC(file_reserve(CString(FileHalf(path)), CString(path), bytes), error)
     if (.not. allocated(error)) call FailFromC(file_cut(CString(FileHalf(path)), bytes), error)
     if (.not. allocated(error)) call FileSync(FileHalf(path), error)
-    if (.not. allocated(error)) call FileRename(FileHalf(path), path, error)
+    if (replaces .and. .not. allocated(error)) call FileRename(FileHalf(path), path, error)
+    if (.not. replaces .and. .not. allocated(error)) call FileAppear(FileHalf(path), path, error)
     if (allocated(error)) call FileRemove(FileHalf(path), second)
   end subroutine FioFinish
 

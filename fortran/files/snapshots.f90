@@ -117,7 +117,7 @@ contains
       call DefineSnapshots(file, gather, attributes, error)
       call PutSnapshots(file, gather, error)
     end if
-    call FioFinish(file, path, error, slots=.false.)
+    call FioFinish(file, path, error, slots=.false., replaces=.true.)
     call AddContext(error, 'writing the snapshots of shot record '//Str(gather%record))
   end subroutine FioSnapshots
 

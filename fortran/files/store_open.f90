@@ -124,7 +124,7 @@ contains
       call CheckOurs(store, error)
       if (allocated(error)) return
       call FioCreate(store%fio, path, header, .false., error)
-      made = FileExists(path)
+      made = .not. allocated(error)
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done

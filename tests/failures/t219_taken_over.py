@@ -74,7 +74,7 @@ for turn, dones in enumerate((0, 1)):
     claim(not off and films and not left, f"output and pictures are the undisturbed ones, nothing is left behind {off} {left}")
 
 # The same while it makes its files, or is about to: they are another's when it wakes, which it neither disturbs nor removes.
-for place, after, loop in ((".half", "1", 0), ("out.nc.journal", "0", 6000)):
+for place, after, loop in ((".half", "0", 0), (".half", "1", 0), ("out.nc.journal", "0", 6000)):
     for path in Path(".").glob("out.nc*"):
         path.unlink()
     here = Path("here").resolve()
