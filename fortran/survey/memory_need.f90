@@ -18,7 +18,7 @@ module memory_need_m
   public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
 
   !> Of a rank that does nothing [bytes]: program, NetCDF, and MPI, of which Open MPI 5 has more.
-  real(dp), parameter :: process = merge(4.2e7_dp, 3.0e7_dp, OMPI_MAJOR_VERSION >= 5)
+  real(dp), parameter :: process = merge(3.9e7_dp, 3.0e7_dp, OMPI_MAJOR_VERSION >= 5)
   ! Bytes of a trace: a cell that its receiver reads; a time step; a sample of the gather, as it is and sealed.
   integer, parameter :: cell = 8, step = 9, sample = 8
   ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one and in a message, each number of the
