@@ -1,4 +1,4 @@
-!> What the launcher of this job does when a rank dies.
+!> The launcher of this job, and its ways when a rank dies.
 module launcher_c
   use iso_c_binding, only: c_int
   implicit none

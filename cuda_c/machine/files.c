@@ -75,13 +75,17 @@ int file_rename(const char *from, const char *to) {
     return folder_sync(to);
 }
 
+/* By a link, which replaces nothing. Over NFS its answer may be lost though it was made; some file systems have none.
+ */
 int file_appear(const char *from, const char *to) {
-    int there = link(from, to) && (errno == EEXIST || !access(to, F_OK)); /* some file systems have no links */
-    REQUIRE(!there, "'%s' is there already: another run has made it meanwhile", to);
-    if (access(to, F_OK))
-        TRY(file_rename(from, to));
-    else
+    struct stat its;
+    int linked = !link(from, to) || (errno == EEXIST && !stat(from, &its) && its.st_nlink == 2);
+    REQUIRE(linked || (errno != EEXIST && access(to, F_OK)), "'%s' is there already: another run has made it meanwhile",
+            to);
+    if (linked)
         unlink(from);
+    else
+        REQUIRE(!rename(from, to), "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
     if (!folder_sync(to))
         return 0;
     unlink(to);

@@ -1,4 +1,4 @@
-/* What the launcher of this job does when a rank dies: see launcher.h and interfaces/launcher_c.f90. */
+/* The launcher of this job, and its ways when a rank dies: see launcher.h and interfaces/launcher_c.f90. */
 #include "launcher.h"
 
 #include <stdatomic.h>

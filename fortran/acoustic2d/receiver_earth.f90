@@ -100,24 +100,24 @@ contains
     integer, intent(out) :: told
     integer, parameter :: some = 48
     real(dp), parameter :: even = 1.0e-3_dp   ! of a cell: less is none
-    type(shot_t) :: few
+    type(shot_t) :: sample
     real(dp) :: lack(2), at(2), d(2)
     integer :: n, looks, r, m(2)
     share = 0
     told = 0
     n = size(shot%rx)
     looks = min(n, some)
-    few = shot
-    few%rx = [(shot%rx(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
-    few%rz = [(shot%rz(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
-    call EarthOfShot(model, job, scheme, few)
-    if (.not. allocated(few%at_places)) return
+    sample = shot
+    sample%rx = [(shot%rx(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
+    sample%rz = [(shot%rz(1 + int((r - 0.5_dp)*n/looks)), r=1, looks)]
+    call EarthOfShot(model, job, scheme, sample)
+    if (.not. allocated(sample%at_places)) return
     told = lacks_numbers
     d = [scheme%dx, scheme%dz]
     do r = 1, looks
-      at = PlaceUsed(model, scheme, few%rx(r), few%rz(r))
+      at = PlaceUsed(model, scheme, sample%rx(r), sample%rz(r))
       m = min(max(nint(at/[model%dx, model%dz]) + 1, 1), [model%nx, model%nz])
-      associate (lacks => few%at_places(:, r))
+      associate (lacks => sample%at_places(:, r))
         associate (rho => lacks(lacks_rho))
           lack = max(abs(lacks(lacks_c))*rho*real(model%vp(m(1), m(2)), dp)**2, abs(lacks(lacks_flow))*rho, &
                      abs(lacks(lacks_mass))/rho)/d
@@ -414,13 +414,13 @@ contains
 
   contains
 
-    !> What pressure has risen so far into the sample's cell,
+    !> The rise of pressure so far into the sample's cell,
     pure real(dp) function Rises(x)
       real(dp), intent(in) :: x
       Rises = pressure + x*(earth(3, j) - begin(3) + slope(3)*(x - grid%step(a))/2)
     end function Rises
 
-    !> what velocity has,
+    !> the growth of velocity,
     pure function Flows(x)
       real(dp), intent(in) :: x
       real(dp) :: Flows(2)
@@ -429,7 +429,7 @@ contains
       end associate
     end function Flows
 
-    !> and by how much pressure bends there.
+    !> and the bend of pressure there.
     pure function Bends(x)
       real(dp), intent(in) :: x
       real(dp) :: Bends(2)

@@ -5,7 +5,7 @@ module fiocreate_m
   use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_put_text, fio_tally, fio_tally_bytes
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
   use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, missing_channel, most_components, Ordered, words
-  use files_m, only: FileExists, FileRemove
+  use files_m, only: FileExists
   use iso_c_binding, only: c_associated, c_null_char, c_ptr
   use kinds_m, only: dp, i8
   use gather_header_m, only: gather_header_t
@@ -18,14 +18,15 @@ contains
 
   !> Makes the file with all its slots to do, and opens it. Nothing appears at `path` unless all of it succeeds.
   !> A file that is there is replaced only if `overwrite`. Disk space for the whole file is reserved where the file system can.
-  subroutine FioCreate(fio, path, header, overwrite, error)
+  subroutine FioCreate(fio, path, header, overwrite, error, made)
     type(fio_t), intent(inout) :: fio
     character(*), intent(in) :: path
     type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: ignored
+    logical, intent(out), optional :: made          !< it has appeared, though it may not be open
     type(c_ptr) :: handle
+    if (present(made)) made = .false.
     call FioClose(fio, error)
     call CheckShape(header, error)
     if (allocated(error)) return
@@ -38,8 +39,8 @@ contains
     if (.not. allocated(error)) call PutFixed(handle, header, error)
     call FioFinish(handle, path, error, slots=.true., replaces=overwrite)
     if (allocated(error)) return
+    if (present(made)) made = .true.
     call FioOpen(fio, path, error, header%fingerprint)
-    if (allocated(error) .and. .not. overwrite) call FileRemove(path, ignored)
   end subroutine FioCreate
 
   !> Bytes of the file of a survey, to the last; an error if the shape is impossible.

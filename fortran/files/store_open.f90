@@ -123,8 +123,7 @@ contains
     else
       call CheckOurs(store, error)
       if (allocated(error)) return
-      call FioCreate(store%fio, path, header, .false., error)
-      made = .not. allocated(error)
+      call FioCreate(store%fio, path, header, .false., error, made)
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
