@@ -117,11 +117,13 @@ HELPS  := $(filter-out $(TESTED:%=%.f90),$(wildcard $(ROOMS_T:%=%/*.f90)))
 TESTS  := $(addprefix $(B)/tests/,$(notdir $(TESTED)))
 GPU_TESTS := t240 t241 t242 t243 t244 t246 t252 t266 t432 t433 t437 t670 t671 t672 t673 t674 t675 t676 t677 t678 t679 t871 t872 t873 t874 t875 t876 t877
 GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
+CPU_BENCH := $(addprefix $(B)/bench/,fd2d_bench fd3d_bench fd3d_pieces_bench sem3d_bench frame_bench frame_ceiling)
+RANKS_BENCH := $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
              $(B)/bench/fd3d_group_bench $(B)/bench/sem3d_bench_gpu)
 
 .PHONY: all demo demo3d demosem test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install deb clean
-.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling
+.PHONY: programs tests gpu-tests benches gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
@@ -202,6 +204,7 @@ deb:      ## make a Debian package of programs and tools, in build/package
 programs: $(BIN)
 tests: $(BIN) $(TESTS) $(GPU_FAULT)
 gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(TESTS))) $(if $(NC_CONFIG),$(BIN)) $(GPU_FAULT)
+benches: $(CPU_BENCH) $(RANKS_BENCH) $(GPU_BENCH)
 gpu-bench: $(GPU_BENCH)
 	@:
 show-demo: $(BIN)
@@ -210,10 +213,10 @@ show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
 show-demosem: $(BIN)
 	@tools/demosem '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(B)/bench/frame_bench $(B)/bench/frame_ceiling $(BIN)
+run-bench: $(CPU_BENCH) $(BIN)
 	@tools/bench/run '$(B)'
 	@cd '$(B)' && '$(CURDIR)/tools/bench/run-frame' .
-run-scaling: $(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling
+run-scaling: $(RANKS_BENCH)
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
@@ -239,7 +242,7 @@ $(B)/fortran/base/version_texts.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests benches gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling build/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T) tools/bench tools/bench/ladder))
 endif
@@ -314,7 +317,7 @@ $(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
 	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
 $(B)/bench/frame_bench: $(B)/tools/bench/nothing.o $(B)/tests/physics/tube.o $(KEEP)
-$(B)/bench/fd3d_scaling $(B)/bench/sem3d_scaling: $(B)/tools/bench/bench_median.o
+$(RANKS_BENCH): $(B)/tools/bench/bench_median.o
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	$(LINK)
 $(B)/bench/%: $(B)/tools/bench/ladder/%.o $(LIB)

@@ -12,13 +12,14 @@
 !> Started without a launcher the program launches itself.
 program fd3d_pieces_bench
   use, intrinsic :: iso_fortran_env, only: output_unit
+  use barrier_m, only: Barrier, Rest
   use error_m, only: error_t
   use fd3d_m, only: fd3d_t
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
   use host_c, only: host_seconds
   use kinds_m, only: dp, sp
   use parameter_table_m, only: SplitList
-  use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
+  use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t

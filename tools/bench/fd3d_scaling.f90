@@ -15,6 +15,7 @@
 !> message a side, of which overlap hides those across the first cut axis; stresses in one launch.
 program fd3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
+  use barrier_m, only: Barrier
   use bench_median_m, only: Median
   use device_c, only: device_count, device_use
   use error_m, only: error_t, FailFromC
@@ -23,7 +24,6 @@ program fd3d_scaling
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
   use kinds_m, only: dp, sp
   use partners_m, only: by_gpu, by_pinned, halo_host, halo_ipc, halo_mpi, halo_words
-  use protocol_m, only: Barrier
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use scheme3d_m, only: scheme3d_t, wide_no, wide_yes
   use shot_m, only: shot_t

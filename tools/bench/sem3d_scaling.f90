@@ -8,6 +8,7 @@
 !> others in a step and how long it waits for them. Rank 0 rests.
 program sem3d_scaling
   use, intrinsic :: iso_fortran_env, only: output_unit
+  use barrier_m, only: Barrier
   use bench_median_m, only: Median
   use device_c, only: device_count, device_use
   use elements_cut_m, only: cut_t, ElementsCut
@@ -24,7 +25,6 @@ program sem3d_scaling
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_t
   use partners_m, only: halo_host, halo_ipc, halo_mpi, halo_words
-  use protocol_m, only: Barrier
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use sem3d_m, only: sem3d_t
   use sem3d_variants_m, only: sem3d_variants
