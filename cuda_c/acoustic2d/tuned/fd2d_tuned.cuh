@@ -202,15 +202,26 @@ __device__ __forceinline__ int strip_row(const args &g, int k) {
 }
 
 // Traces of step n, whose sigma is being read, before the next launch overwrites it. TEAM lanes a receiver: each adds
-// every TEAM-th product, then their sums are added, in an order that is always the same.
-constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
+// every TEAM-th product, then their sums are added, in an order that is always the same. A lane asks for CELLS_AHEAD
+// cells before it adds any: a receiver has 64, some 120 beside a contact, and the time to get one counts, not their
+// number. Beyond the last cell that one is asked for again, for nothing.
+constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 8;
 
 template <class FIELD>
 __device__ double weighted_sum(const gpu_receivers &p, const FIELD &field, const ptrdiff_t *cell, int begin, int end) {
     double sum = 0;
-#pragma unroll CELLS_AHEAD
-    for (int at = begin + threadIdx.x % TEAM; at < end; at += TEAM)
-        sum += p.w[at] * (double)field(cell[at]);
+    for (int first = begin + threadIdx.x % TEAM; first < end; first += CELLS_AHEAD * TEAM) {
+        float w[CELLS_AHEAD], value[CELLS_AHEAD];
+#pragma unroll
+        for (int n = 0; n < CELLS_AHEAD; n++) {
+            const int at = first + n * TEAM;
+            w[n] = at < end ? p.w[at] : 0;
+            value[n] = field(cell[min(at, end - 1)]);
+        }
+#pragma unroll
+        for (int n = 0; n < CELLS_AHEAD; n++)
+            sum += w[n] * (double)value[n];
+    }
 #pragma unroll
     for (int apart = 1; apart < TEAM; apart *= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, apart, TEAM);
