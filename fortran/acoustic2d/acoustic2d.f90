@@ -179,7 +179,7 @@ contains
       grid%dx = scheme%dx
       grid%dz = scheme%dz
       grid%dt = scheme%dt
-      grid%threads = scheme%threads
+      grid%threads = job%threads
       grid%w = scheme%w
       do i = 1, strips
         shot%sx = m%x0 + (i - 0.5_dp)*width

@@ -33,6 +33,7 @@ program t302_model_window
   call InTurns()
   call Crops('average', [2, 2, 2, 2, 2])
   call Crops('cell', [2, 3, 3, 3, 3])
+  call ByThreads()
   call AtOnce()
   call Grids()
   call BadGeometry()
@@ -479,6 +480,18 @@ contains
     call Claim(w%x0 == model%x0, 'at the side of the model the window ends with it')
     call Fresh()
   end subroutine Crops
+
+  !> A window that is large enough for several threads to bring columns of it to the grid.
+  subroutine ByThreads()
+    type(window_t) :: one, some
+    job%regrid = 'cell'
+    job%threads = 1
+    call ModelWindow(model, job, shot, 2.3_dp, 0.7_dp, one, error)
+    job%threads = 3
+    call ModelWindow(model, job, shot, 2.3_dp, 0.7_dp, some, error)
+    call Claim(one%nx*one%nz > 3*150000 .and. all(abs(some%medium - one%medium) <= 0), 'three threads make the bits that one makes')
+    call Fresh()
+  end subroutine ByThreads
 
   subroutine Grids()
     real(dp) :: dx, dz
