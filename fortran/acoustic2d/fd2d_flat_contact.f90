@@ -8,7 +8,8 @@
 !>
 !> a Fourier sum along the contact, a positive definite matrix across it for each of its waves. The exact field is that of the
 !> source and of its image: g = rho (K0(κr) + R K0(κr'))/(2π), R = (rho' - rho)/(rho' + rho), and rho (1 + R) K0(κr)/(2π) beyond the
-!> contact. Both are extrapolated to κ = 0. The place of the contact is where the grid's densities have their first moment.
+!> contact. Both are extrapolated to κ = 0. The contact is where the slope of the grid's densities has its first moment; the second
+!> tells it from several contacts.
 submodule(fd2d_m) fd2d_flat_contact
   use linear_m, only: SolvePositive
   use nearfield_m, only: BesselK, kappa2, near_least, near_most, share
@@ -19,6 +20,7 @@ submodule(fd2d_m) fd2d_flat_contact
   integer, parameter :: ends = 4                  !< of these, that are even at each end
   real(dp), parameter :: same = 1.0e-5_dp         !< relative: densities that differ by less
   real(dp), parameter :: apart = 1.05_dp          !< of densities, the larger over the less: less is no contact
+  real(dp), parameter :: thin = 0.01_dp           !< of the second moment of its slope, from that of one contact [cells**2]
   integer, parameter :: half = 32                 !< cells around the source with a field: exp(-κ half) of it is left
 
   !> A contact across axis `across` (1: x, 2: z), `at` [cells, from the node nearest to the source].
@@ -86,7 +88,7 @@ contains
     integer, intent(in) :: node(2)
     type(flat_t), intent(out) :: contact
     logical, intent(out) :: flat
-    real(dp) :: rho(-seen:seen, -seen:seen, 2)
+    real(dp) :: rho(-seen:seen, -seen:seen, 2), width
     integer :: i, k, a
     flat = all(node - seen >= 1) .and. all(node + seen < shape(self%rho))
     if (.not. flat) return
@@ -105,10 +107,13 @@ contains
     end do
     if (.not. flat) return
     contact%rho = contact%inner([-seen, seen], 2)
-    associate (rho_at => contact%rho)
-      flat = maxval(rho_at) > apart*minval(rho_at) .and. all(abs(contact%inner(:ends - seen, :) - rho_at(1)) <= same*rho_at(1)) &
-             .and. all(abs(contact%inner(seen - ends:, :) - rho_at(2)) <= same*rho_at(2))
-      if (flat) contact%at = seen - sum(contact%inner(:seen - 1, 2) - rho_at(1))/(rho_at(2) - rho_at(1))
+    associate (first => contact%rho(1), last => contact%rho(2), rho_at => contact%inner(:, 2))
+      flat = max(first, last) > apart*min(first, last) .and. all(abs(contact%inner(:ends - seen, :) - first) <= same*first) .and. &
+             all(abs(contact%inner(seen - ends:, :) - last) <= same*last)
+      if (.not. flat) return
+      contact%at = seen - sum(rho_at(:2*seen) - first)/(last - first)
+      width = sum((rho_at(2:) - rho_at(:2*seen))*([(i, i=1 - seen, seen)] - contact%at)**2)/(last - first)
+      flat = abs(width - merge(1/12.0_dp, 1/4.0_dp, self%grid%apart)) <= thin
     end associate
   end subroutine FindFlat
 
