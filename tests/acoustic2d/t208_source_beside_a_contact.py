@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Receivers a twentieth of a cell to some cells from a source beside a flat contact, on both sides of it, against the integral over
+"""Receivers a twentieth of a cell to some cells from a source beside a flat or upright contact, on both sides of it, against the integral over
 wavenumber; places between the nodes are drawn at random. Where there is another contact, which here is too weak to be seen in the
 traces, what the grid lacks is not known so well."""
 
@@ -30,7 +30,10 @@ def errors(media, away, place, x, angle, cells, another):
     vp, rho = (np.broadcast_to(np.where(z > zi, lower[i], upper[i]), (n, n)) for i in range(2))
     if another:
         rho = np.where(z > zi + 12 * H, rho * 1.001, rho)
-    t, *got = shoot(vp, rho, SAMPLE, source, receivers, tmax=0.3, dt_out=0.002, fpeak=FPEAK, fmax=FMAX, delay=T0, dx=H, dz=H)
+    turn = rng.choice((1, -1))                          # -1: x and z change places, so the contact is upright
+    t, p, *v = shoot(*(a if turn > 0 else a.T for a in (vp, rho)), SAMPLE, source[::turn], receivers[:, ::turn], tmax=0.3, dt_out=0.002,
+                     fpeak=FPEAK, fmax=FMAX, delay=T0, dx=H, dz=H)
+    got = [p, *v[::turn]]
     f = Frequencies(0.3, 3 * FMAX, FPEAK, T0)
     exact = two_half_spaces(f, upper, lower, zi, source, receivers, 2500.0, 3.0)
     exact = [f.traces(s, t) for s in exact]
