@@ -287,7 +287,8 @@ contains
   end subroutine silent
 
   !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
-  !> receivers once were what the weights of an even medium make of them, then without third integrals.
+  !> receivers once were what the weights of an even medium make of them, then without third integrals; close to a source beside
+  !> a flat contact they lacked what that changes in short waves.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -295,7 +296,7 @@ contains
     character(:), allocatable :: words
     words = ''
     if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals'
-    if (EarthTold(self%model, job, scheme)) words = words//' contacts bend'
+    if (EarthTold(self%model, job, scheme)) words = words//' contacts bend, short waves too'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------

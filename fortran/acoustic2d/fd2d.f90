@@ -4,8 +4,9 @@
 !>
 !> A worker calls setup, then advance until all steps are done, then gather. These, states and checks of the field are those of
 !> every time loop (timeloop.f90), which calls the verbs below. This file tells the story; the submodules hold its parts: the medium
-!> with its absorbing layers, source and receivers (fd2d_setup.f90), these beside contacts (fd2d_contacts.f90), snapshots
-!> (fd2d_snapshots.f90), traces (fd2d_traces.f90), the sentence on a field that blows up (fd2d_blowup.f90).
+!> with its absorbing layers, source and receivers (fd2d_setup.f90), these beside contacts (fd2d_contacts.f90 and
+!> fd2d_flat_contact.f90), snapshots (fd2d_snapshots.f90), traces (fd2d_traces.f90), the sentence on a field that blows up
+!> (fd2d_blowup.f90).
 !>
 !> A source spread over cells with weights w gives σ(i,k) the increment -dt K(i,k) w/(dx dz) Q each step: with K of the cell itself
 !> source and receiver may change places in any medium and the pressure trace stays the same.
@@ -113,6 +114,23 @@ module fd2d_m
       type(contact_point_t), intent(out) :: point
       logical, intent(out) :: beside
     end subroutine ContactPoint
+
+    !> Density of the velocity along an axis of a cell.
+    pure module real(dp) function Density(self, axis, i, k)
+      class(fd2d_t), intent(in) :: self
+      integer, intent(in) :: axis, i, k
+    end function Density
+
+    ! --- fd2d_flat_contact.f90
+
+    !> `near` of receivers close to the source where both are beside one flat contact of densities; of which receivers, `done` says.
+    !> source: its cells; points: the receivers, those beside last; field: of each.
+    module subroutine FlatNear(self, source, points, field, done)
+      class(fd2d_t), intent(inout) :: self
+      type(points_t), intent(in) :: source, points
+      integer, intent(in) :: field(:)
+      logical, allocatable, intent(out) :: done(:)
+    end subroutine FlatNear
 
     ! --- fd2d_snapshots.f90
 

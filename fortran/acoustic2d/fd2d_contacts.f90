@@ -238,10 +238,7 @@ contains
 
   end procedure ContactPoint
 
-  !> Density of the velocity along an axis of a cell.
-  pure real(dp) function Density(self, axis, i, k)
-    class(fd2d_t), intent(in) :: self
-    integer, intent(in) :: axis, i, k
+  module procedure Density
     if (self%grid%apart) then
       if (axis == 1) Density = real(self%rho(i, k), dp)
       if (axis == 2) Density = real(self%rho_z(i, k), dp)
@@ -250,7 +247,7 @@ contains
     else
       Density = 0.5_dp*(real(self%rho(i, k), dp) + self%rho(i, min(k + 1, self%grid%nz)))
     end if
-  end function Density
+  end procedure Density
 
   !> Of contacts in reach of W around a node: the differences of density and of compressibility, times the square of what a wave of
   !> fpeak does over a cell; and of compressibility and of density the largest over the least.

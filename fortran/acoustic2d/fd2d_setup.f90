@@ -201,6 +201,7 @@ contains
     type(points_t) :: points, beside, source
     integer, allocatable :: field(:)
     integer :: c, r, n, cells
+    logical, allocatable :: done(:)
     if (.not. self%scheme%exact_positions) then
       self%shot%rx = OffGridNearest(self%ax, self%shot%rx)
       self%shot%rz = OffGridNearest(self%az, self%shot%rz)
@@ -227,7 +228,9 @@ contains
     call OffGridJoin(points, beside)
     cells = points%start(points%n + 1) - 1
     call self%engine%receivers(points%start(:points%n + 1), field, points%i(:cells), points%k(:cells), points%w(:cells), error)
-    if (.not. allocated(error)) call MakeNearfield(self)
+    if (allocated(error)) return
+    call FlatNear(self, source, points, field, done)
+    call MakeNearfield(self, done)
   end procedure make_receivers
 
   !> Adds the receivers of component c as points; all threads make the sums of those near contacts, thousands on a sea floor.
@@ -317,9 +320,11 @@ contains
   !> medium that is even all around.
   !> Beside a contact of densities they are right next to the source: velocity depends on no density there, pressure on that of the
   !> source. A receiver beyond the contact has the harmonic mean of both densities, as the static field has; so source and receiver
-  !> may change places. What a contact nearer than the receiver changes in the short waves is not there (t208 measures it).
-  subroutine MakeNearfield(self)
+  !> may change places. What a contact nearer than the receiver changes in the short waves is not there, but beside a single flat
+  !> contact, where they are done already (fd2d_flat_contact.f90).
+  subroutine MakeNearfield(self, done)
     class(fd2d_t), intent(inout) :: self
+    logical, intent(in) :: done(:)
     real(dp), parameter :: mirror(2, 0:2) = reshape([1, 1, 1, 1, -1, -1], [2, 3])
     type(nearfield_t) :: table
     real(dp) :: source(2), image(2), receiver(2), terms(3), more(3)
@@ -329,7 +334,7 @@ contains
     image = [source(1), 2 - source(2)]
     do r = 1, nrec
       receiver = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
-      if (norm2(receiver - source) > near_most) cycle
+      if (done(r) .or. norm2(receiver - source) > near_most) cycle
       if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
       associate (moved => self%moved, bent => self%bent)
         call NearfieldTerms(table, source, moved(:, nrec + 1), bent(:, :, 0, nrec + 1), receiver, moved(:, r), bent(:, :, :, r), &

@@ -11,7 +11,7 @@ module nearfield_m
   use sinc_m, only: SincWeights
   implicit none
   private
-  public :: nearfield_t, NearfieldNew, NearfieldTerms, near_least, near_most
+  public :: nearfield_t, BesselK, NearfieldNew, NearfieldTerms, kappa2, near_least, near_most, share
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: near_least = 0.001_dp, near_most = 5.5_dp      !< distances that are corrected [cells]
