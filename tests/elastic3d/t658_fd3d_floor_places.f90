@@ -68,7 +68,7 @@ contains
 
   subroutine OnFaces(n)
     integer, intent(in) :: n
-    real(sp) :: cells(medium_parts, -3:2), before(medium_parts, -3:2)
+    real(sp) :: cells(medium_parts, -4:3), before(medium_parts, -4:3)
     real(dp) :: medium(3)
     integer :: i, face, other
     other = 0
@@ -77,7 +77,7 @@ contains
       cells = 0
       cells(1, :) = real(c, sp)
       cells(3, :) = real(rho1, sp)
-      cells(:3, modulo(i, 2) + 1:) = spread(real(medium, sp), 2, 2 - modulo(i, 2))
+      cells(:3, modulo(i, 2) + 1:) = spread(real(medium, sp), 2, 3 - modulo(i, 2))
       before = cells
       call FloorCells(cells, modulo(i, 2) + 1.0_dp, .true., medium(1), 2.0_dp, face)
       if (face /= modulo(i, 2) + 1 .or. any(abs(cells - before) > 0)) other = other + 1
@@ -127,7 +127,7 @@ contains
     class(fd3d_engine_t), allocatable :: engine
     type(error_t), allocatable :: error
     real(sp), allocatable :: noise(:, :, :)
-    real(sp) :: cells(medium_parts, -3:2)
+    real(sp) :: cells(medium_parts, -4:3)
     real(dp) :: medium(3), u(3), early, late
     integer :: i, j, k, turn, face, at, mixed, f
     do turn = 1, turns
@@ -146,10 +146,10 @@ contains
           cells = 0
           cells(1, :-1) = real(c, sp)
           cells(3, :-1) = real(rho1, sp)
-          cells(:3, 0:) = spread(real(medium, sp), 2, 3)
-          call FloorCells(cells(:, :mixed), mixed*u(3), modulo(i + turn, 2) == 0, medium(1), sum((s%grid%d(3)/s%grid%d(:2))**2), face)
+          cells(:3, 0:) = spread(real(medium, sp), 2, 4)
+          call FloorCells(cells(:, :mixed + 1), mixed*u(3), modulo(i + turn, 2) == 0, medium(1), sum((s%grid%d(3)/s%grid%d(:2))**2), face)
           call Scene3dMedium(s, [i, j, 1], [i, j, at], c, 0.0_dp, rho1)
-          do k = -3, mixed
+          do k = -4, mixed + 1
             call Scene3dMedium(s, [i, j, at + 1 + k], [i, j, at + 1 + k], real(cells(1, k), dp), real(cells(2, k), dp), &
                                real(cells(3, k), dp))
           end do
