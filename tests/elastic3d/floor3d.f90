@@ -95,7 +95,7 @@ contains
     cells(:3, 0:) = spread(real(medium, sp), 2, 3)
     if (inside .and. z > top) then
       if (z - top > 0.5_dp) cells(:, 0) = cells(:, -1)
-      call FloorCells(cells, z - top, flat, fastest, 2.0_dp, face)
+      call FloorCells(cells, z - top, flat, fastest, 2.0_dp, s%grid%half_length, face)
     end if
     associate (n => s%grid%n)
       call Scene3dMedium(s, [i, 1, 1], [i, n(2), top], c, 0.0_dp, rho1)
