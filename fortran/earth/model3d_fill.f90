@@ -59,7 +59,7 @@ contains
     k0 = max(1, box%low(3) - floor_reach)
     allocate (column(1, 1, box%low(3):box%high(3), size(media, 4)))
     call ContactsBegin(contacts, 1, 1, [box%low(:2), k0], window, job%top /= 'free')
-    call FloorBegin(floors, 1, 1, fastest, [window%dx, window%dy, window%dz])
+    call FloorBegin(floors, 1, 1, fastest, [window%dx, window%dy, window%dz], job%half_length)
     do k = k0, box%high(3) + floor_reach
       mixture = mixed_cell_t()
       above = window%z0 + (k - 1)*window%dz
@@ -114,7 +114,7 @@ contains
     end if
     n = f%wide%high - f%wide%low + 1
     if (f%mixes) call ContactsBegin(f%contacts, n(1), n(2), f%wide%low, window, job%top /= 'free')
-    if (f%mixes) call FloorBegin(f%floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz])
+    if (f%mixes) call FloorBegin(f%floors, n(1), n(2), earth%vmax, [window%dx, window%dy, window%dz], job%half_length)
     if (.not. earth%on_disk) then
       call FillFrom(f, earth, earth%checksum, 1, n(3), media, error)
       return

@@ -28,7 +28,7 @@ contains
         if (c%own%narrow) words = words//' narrow'
         if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
         if (c%free_top .and. c%own%wet) words = words//' weights by images'            ! by a cubic before 2026-11-29
-        if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by sums'
+        if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by 7 cells'   ! 5 before 2026-11-30
         if (c%half_length == 1 .and. c%own%source%kind /= source_fault) words = words//' near to 20 cells'   ! 8 before 2026-11-29
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)

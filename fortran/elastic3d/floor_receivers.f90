@@ -1,6 +1,6 @@
 !> Receivers at a sea floor that lies in a cell or right above it, said before the first shot: the cells of water that make up for
 !> it (earth/sea_floor.f90) are right for waves that are long against them. Pressure within two of them is not the earth's: off by a
-!> tenth of its RMS, within three quarters of a cell of the face by three tenths, at most. Nor is motion within all three, as these
+!> tenth of its RMS, within three quarters of a cell of the face by three tenths, at most. Nor is motion within all four, as these
 !> are heavy or light: along the floor it is off by more than its RMS, across by three tenths (accuracy.md, t881).
 module floor_receivers_m
   use error_m, only: error_t
@@ -18,9 +18,9 @@ module floor_receivers_m
   private
   public :: FloorReceivers, FloorReceiversSay
 
-  integer, parameter :: water = 3                 !< cells above the face that make up for it
+  integer, parameter :: water = 4                 !< cells above the face that make up for it
   real(dp), parameter :: reach = 2.25_dp, close = 0.75_dp      !< cells above the face
-  real(dp), parameter :: reach_motion = 3.25_dp                !< the same of velocity, strain and rotation
+  real(dp), parameter :: reach_motion = 4.25_dp                !< the same of velocity, strain and rotation
   real(dp), parameter :: other = 0.01_dp          !< part by which densities of water differ where they do make up for it
 
 contains
@@ -75,7 +75,7 @@ contains
       'lies in, or within two above it, the first of them '//told(1)%first//': cells there make up for it, which is right '// &
       'farther away; pressure is off by up to '//Str(nint(100*told(1)%off))//' %'//cure)
     if (told(2)%n > 0) call SchemeWarn(scheme, Str(told(2)%n)//' receiver(s) of velocity, strain or rotation stand in the '// &
-      'water within three cells above a sea floor that lies in a cell, the first of them '//told(2)%first//': cells there '// &
+      'water within four cells above a sea floor that lies in a cell, the first of them '//told(2)%first//': cells there '// &
       'make up for it by other densities; motion along the floor is off by up to its size and more, motion across it by up '// &
       'to 30 %'//cure//', or record pressure')
   end subroutine FloorReceiversSay

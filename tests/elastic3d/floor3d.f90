@@ -86,23 +86,22 @@ contains
     integer, intent(in) :: i
     real(dp), intent(in) :: medium(3), z, fastest
     logical, intent(in) :: inside, flat
-    real(sp) :: cells(medium_parts, -3:1)
+    real(sp) :: cells(medium_parts, -4:2)
     integer :: k, face, top
     top = merge(floor(z), nint(z), inside)
     cells = 0
     cells(1, :-1) = real(c, sp)
     cells(3, :-1) = real(rho1, sp)
-    cells(:3, 0) = real(medium, sp)
-    cells(:3, 1) = real(medium, sp)
+    cells(:3, 0:) = spread(real(medium, sp), 2, 3)
     if (inside .and. z > top) then
       if (z - top > 0.5_dp) cells(:, 0) = cells(:, -1)
-      call FloorCells(cells, z - top, flat, fastest, 2.0_dp, face)
+      call FloorCells(cells, z - top, flat, fastest, 2.0_dp, s%grid%half_length, face)
     end if
     associate (n => s%grid%n)
       call Scene3dMedium(s, [i, 1, 1], [i, n(2), top], c, 0.0_dp, rho1)
       call Scene3dMedium(s, [i, 1, top + 1], [i, n(2), n(3)], medium(1), medium(2), medium(3))
     end associate
-    do k = -3, 1
+    do k = -4, 2
       call Scene3dMedium(s, [i, 1, top + k + 1], [i, s%grid%n(2), top + k + 1], real(cells(1, k), dp), real(cells(2, k), dp), &
                          real(cells(3, k), dp))
     end do

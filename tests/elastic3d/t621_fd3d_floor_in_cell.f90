@@ -1,7 +1,7 @@
 !> A sea floor inside cells, flat, at random places between two faces: reflected pressure, to far beyond the critical angle and with
-!> the waves along the floor, and motion of the rock below, P and S, against the exact ones: over hard rock far better than with the
-!> floor on the nearest face, never worse at 10 points per shortest wavelength; the step chosen for the fastest medium is stable.
-!> FLOORS=1: eight places, and 5 points too, where over hard rock the worst place may be worse: the table of accuracy.md.
+!> the waves along the floor, and motion of the rock below, P and S, against the exact ones: over all places far better than with the
+!> floor on the nearest face, at 10 and at 5 points per shortest wavelength, nowhere worse at 10; the step chosen for the fastest
+!> medium is stable. FLOORS=1: eight places, the table of accuracy.md.
 program t621_fd3d_floor_in_cell
   use check_m, only: Claim, Done
   use floor3d_m, only: FloorMisfits
@@ -18,13 +18,11 @@ program t621_fd3d_floor_in_cell
   if (status == 0) places = 8
   print '(a,i0)', 'places drawn from ', seed0
   call Rock('hard', [4000.0_dp, 2300.0_dp, 2500.0_dp], 10.0_dp, 0.6_dp)
-  call Rock('sandstone', [2600.0_dp, 1300.0_dp, 2000.0_dp], 10.0_dp, 0.75_dp)
-  call Rock('sand', [1800.0_dp, 600.0_dp, 1900.0_dp], 10.0_dp, 0.85_dp)
-  if (status == 0) then
-    call Rock('hard', [4000.0_dp, 2300.0_dp, 2500.0_dp], 5.0_dp, 1.0_dp)
-    call Rock('sandstone', [2600.0_dp, 1300.0_dp, 2000.0_dp], 5.0_dp, 1.0_dp)
-    call Rock('sand', [1800.0_dp, 600.0_dp, 1900.0_dp], 5.0_dp, 1.0_dp)
-  end if
+  call Rock('sandstone', [2600.0_dp, 1300.0_dp, 2000.0_dp], 10.0_dp, 0.7_dp)
+  call Rock('sand', [1800.0_dp, 600.0_dp, 1900.0_dp], 10.0_dp, 0.8_dp)
+  call Rock('hard', [4000.0_dp, 2300.0_dp, 2500.0_dp], 5.0_dp, 0.5_dp)
+  call Rock('sandstone', [2600.0_dp, 1300.0_dp, 2000.0_dp], 5.0_dp, 0.8_dp)
+  call Rock('sand', [1800.0_dp, 600.0_dp, 1900.0_dp], 5.0_dp, 0.8_dp)
   call Done()
 
 contains
@@ -32,6 +30,7 @@ contains
   subroutine Rock(name, medium, points, share)
     character(*), intent(in) :: name
     real(dp), intent(in) :: medium(3), points, share
+    character(:), allocatable :: nowhere
     real(dp) :: flush(2), inside(2), nearest(2), worst(2), far(2), place, mean(2), mean_far(2)
     integer :: i
     flush = FloorMisfits(medium, points, 0.0_dp, .true., 2, medium(1))
@@ -52,10 +51,11 @@ contains
     end do
     print '(a)', '  all places, root mean square: '//Of(sqrt(mean))//'; on the nearest face '//Of(sqrt(mean_far))//', '//Of(far)// &
       ' at worst'
-    if (points < 10) return
-    call Claim(all(worst <= far) .and. all(mean <= share**2*mean_far), name//', '//Str(points, 2)//' points per shortest '// &
-               'wavelength: at worst '//Of(worst)//', no more than on the nearest face; all places: '//Of(sqrt(mean))// &
-               ', at most '//Str(share, 2)//' times that on it; where a face is: '//Of(flush))
+    nowhere = ''
+    if (points >= 10) nowhere = ', no more than on the nearest face'
+    call Claim((points < 10 .or. all(worst <= far)) .and. all(mean <= share**2*mean_far), name//', '//Str(points, 2)// &
+               ' points per shortest wavelength: at worst '//Of(worst)//nowhere// &
+               '; all places: '//Of(sqrt(mean))//', at most '//Str(share, 2)//' times that on it; where a face is: '//Of(flush))
   end subroutine Rock
 
   function Of(m) result(s)

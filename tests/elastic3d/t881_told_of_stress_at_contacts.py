@@ -115,11 +115,11 @@ above = np.flatnonzero((CELLS >= -1.25) & (CELLS <= within / H))      # wherever
 n, first = (int(told[1]), int(told[2])) if told else (0, 0)
 claim(told and CELLS[first - 1] >= -2.25 and n >= (above.size and (CELLS[above] < 0).sum()) and (np.abs(CELLS - 0.5) < 2.75).sum() >= n,
       f"a floor {within / H:.2f} of a cell below a face: {told and told[0]} (seed {SEED})")
-told = re.search(r"(\d+) receiver\(s\) of velocity, strain or rotation stand in the water within three cells above a sea floor that lies in a cell, the "
+told = re.search(r"(\d+) receiver\(s\) of velocity, strain or rotation stand in the water within four cells above a sea floor that lies in a cell, the "
                  r"first of them channel (\d+) ", said)
-above = np.flatnonzero((CELLS >= -2.25) & (CELLS < 0))                # wherever the face is
+above = np.flatnonzero((CELLS >= -3.25) & (CELLS < 0))                # wherever the face is
 n, first = (int(told[1]), int(told[2])) if told else (0, 0)
-claim(told and -3.25 <= CELLS[first - 1] <= 1 and above.size <= n <= ((CELLS >= -3.25) & (CELLS <= 1)).sum(), f"and of velocity: {told and told[0]}")
+claim(told and -4.25 <= CELLS[first - 1] <= 1 and above.size <= n <= ((CELLS >= -4.25) & (CELLS <= 1)).sum(), f"and of velocity: {told and told[0]}")
 BASE = {k: v for k, v in BASE.items() if k[0] != "m"}             # no tensor
 UP = (0.25, 1.25, 1.75, 3.5)
 with open("near.stations", "w", encoding="ascii") as stations:
