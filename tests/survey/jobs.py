@@ -11,7 +11,8 @@ from minisurvey import PROGRAM, command, make, run, write_keymap
 from shims import preload, shim
 
 RECOVERY = ("--enable-recovery",)
-MPIRUN = int((re.findall(r"[(]Open MPI[)] (\d+)", subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout) or [0])[0])
+# not of mpirun, which cannot tell its version where Ubuntu 26.04 lacks its texts
+MPIRUN = int((re.findall(r"Open MPI (\d+)", subprocess.run(["mpifort", "--showme:version"], capture_output=True, text=True).stdout) or [0])[0])
 OTHERS = set()                 # threads of the kernel and processes of other users, half of what /proc lists: see ranks_here
 LOOPS = 17                     # that threads share, of a small shot in 2D, as slow.c counts them
 
