@@ -24,6 +24,7 @@ static void end_early(void) {
     const char *name = caught == SIGTERM ? "SIGTERM" : caught == SIGINT ? "SIGINT" : "SIGUSR1";
     if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, words, sizeof words - 1) < 0)
         _exit(ends); /* nobody listens */
+    launcher_hears();
     _exit(ends);
 }
 
@@ -115,6 +116,7 @@ static void end_here(int signal_number) {
     (void)signal_number;
     if (write(STDERR_FILENO, last.words, strlen(last.words)) < 0)
         last.words[0] = 0; /* nobody listens */
+    launcher_hears();
     _exit(last.status);
 }
 

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "iface.h"
 
-enum { PATH = 64, ANCESTORS = 8 };
+enum { PATH = 64, ANCESTORS = 8, LOOKS = 20 };
 
 /* True if one of the words in a file of /proc/PID, each ended by a 0, is one of these; the list ends with NULL. */
 static int holds(long pid, const char *file, const char *const *words) {
@@ -64,4 +66,20 @@ int launcher_leaves_others(void) {
     if (known < 0)
         known = getenv("PMIX_NAMESPACE") && (recovery ? !strcmp(recovery, "1") : getenv("PRTE_LAUNCHED") && asked_to());
     return known;
+}
+
+static int below_prte; /* mpirun of Open MPI 5 */
+
+__attribute__((constructor)) static void look_above(void) { below_prte = getenv("PRTE_LAUNCHED") != NULL; }
+
+/* Open MPI 5.0.7 and 5.0.10 lost 30 of 384 lines that ranks wrote right before they ended without MPI_Finalize, 7 of
+ * 240 where they waited until it had emptied their pipe, 1 of 240 where they ended 5 ms after that, none of 528 where
+ * they ended 20 or 100 ms after that, or after they wrote. */
+void launcher_hears(void) {
+    const struct timespec nap = {.tv_nsec = 50000000};
+    if (!below_prte)
+        return;
+    for (int i = 0, unread = 0; i < LOOKS && !ioctl(STDERR_FILENO, FIONREAD, &unread) && unread; i++)
+        nanosleep(&nap, NULL);
+    nanosleep(&nap, NULL);
 }

@@ -7,7 +7,7 @@ module spl_m
   use peers_m, only: PeersAwait, PeersEnded, PeersLook, PeersPart
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
-  use launcher_c, only: launcher_leaves_others
+  use launcher_c, only: launcher_hears, launcher_leaves_others
   use log_m, only: LogError, LogInfo, LogPrint, LogPrinted, LogWarn
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
@@ -181,12 +181,15 @@ contains
   !> rank 0 ends the job, with its exit status, and the others wait for that unless it is dead, stopped or silent. The one that
   !> lets others live would wait, too, and nothing stops it: so rank 0 kills who is left on its machine. Where it is dead or
   !> stopped itself the others there kill who is stopped, and does not even hear of that. Where it is on another machine, silent
-  !> before its first shot, the launcher ends, and kills who is left, where all others have called MPI_Abort.
+  !> before its first shot, the launcher ends, and kills who is left, where all others have called MPI_Abort. Who ends before rank 0
+  !> says 0: mpirun of Open MPI 5.0.7 counts a rank with another exit status twice, and ends the job once it has counted as many as
+  !> there were.
   subroutine Leave(role, exit_status)
     type(role_t), intent(inout) :: role
-    integer, intent(in) :: exit_status
+    integer, intent(inout) :: exit_status
     integer, allocatable :: killed(:)
     integer :: i
+    call launcher_hears()
     if (launcher_leaves_others() == 1 .and. role%master_silent) then
       call MPI_Abort(role%world, exit_status)
     else if (launcher_leaves_others() == 0) then
@@ -200,8 +203,13 @@ contains
       end do
     else
       call PeersLook(role%peers, host_seconds())
-      if (PeersEnded(role%peers, [0]) .or. role%peers%stopped) call siblings_part(1)
+      if (PeersEnded(role%peers, [0]) .or. role%peers%stopped) then
+        call siblings_part(1)
+      else
+        exit_status = 0
+      end if
     end if
+    call launcher_hears()
     call posix_exit(exit_status)
   end subroutine Leave
 

@@ -11,7 +11,7 @@ import jobs
 import mini3d
 import minisurvey
 from check import PATIENCE, claim, done, skip
-from jobs import MPIRUN, RECOVERY, Job, closed, count, kick, line_with, ranks_here, wait_until
+from jobs import RECOVERY, Job, closed, count, kick, line_with, ranks_here, wait_until
 from minisurvey import differences, make, run
 from shims import shim
 
@@ -91,8 +91,7 @@ def far(output, at, *words):
     status, said = job.end(), job.said()
     HERE.unlink(missing_ok=True)
     told = said.count("a signal asked this rank to end, and nothing was heard of rank 0")
-    # mpirun of Open MPI 5 may lose what one of them says
-    claim(reached and status is not None and EARLY in said and told in ((2,) if MPIRUN < 5 else (1, 2)) and not ranks_here(output) and left(output) == [],
+    claim(reached and status is not None and EARLY in said and told == 2 and not ranks_here(output) and left(output) == [],
           f"and where none of them sees rank 0, {' '.join(words)}: {line_with('SIGTERM', said)}; {told} of the 2 others say why they end")
 
 

@@ -3,14 +3,14 @@
 axis takes no more memory than its slip; what is wrong with a file is told before anything is computed."""
 import os
 import re
-import resource
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
 from check import claim, done, skip
-from mini3d import make, run, traces
+from mini3d import PROGRAM, make, run, traces
+from peaks import peaks, run_watched
 
 ROCK = "0 3000 1700 2300\n"
 DECK = dict(source="fault", fmax=5.0, npml=6, components="vx,vy,vz")
@@ -93,17 +93,16 @@ def model(fault, output, **more):
     return np.stack([traces(output, c)[0] for c in ("vx", "vy", "vz")])
 
 
-# --- memory first: the largest child counts ------------------------------------------------------------------------------
+# --- memory --------------------------------------------------------------------------------------------------------------
 
 write_nc("long.nc", nt=1000000, points=40, late=999980, kind="NETCDF4")
 make(shots=1, layers=ROCK, **{**DECK, "fault": "long.nc"})
-r = run("plan", "par=job.par")
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+r = run_watched(PROGRAM, "plan", "par=job.par", "forecast=0.05", ranks=1)
 claim(r.returncode == 0 and "fault of 40 points" in r.stdout, f"40 points on a common axis of 1,000,000 samples {r.stderr[-300:]}")
 if "debug" in os.environ["B"]:
     skip("memory of those 160 MB: a sanitized build takes what it likes")
 else:
-    claim(peak < 120, f"of those 160 MB: peak memory {peak:.0f} MB, bound 120 MB")
+    claim(peaks(1)[0] < 120, f"of those 160 MB: peak memory {peaks(1)[0]:.0f} MB, bound 120 MB")
 
 # --- the same fault ------------------------------------------------------------------------------------------------------
 

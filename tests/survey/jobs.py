@@ -11,8 +11,8 @@ from minisurvey import PROGRAM, command, make, run, write_keymap
 from shims import preload, shim
 
 RECOVERY = ("--enable-recovery",)
-MPIRUN = int((re.findall(r"[(]Open MPI[)] (\d+)", subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout) or [0])[0])
-PARAMETER = re.compile(r"\w+ +=")                # a line of the log that repeats one
+# not of mpirun, which cannot tell its version where Ubuntu 26.04 lacks its texts
+MPIRUN = int((re.findall(r"Open MPI (\d+)", subprocess.run(["mpifort", "--showme:version"], capture_output=True, text=True).stdout) or [0])[0])
 OTHERS = set()                 # threads of the kernel and processes of other users, half of what /proc lists: see ranks_here
 LOOPS = 17                     # that threads share, of a small shot in 2D, as slow.c counts them
 
@@ -164,7 +164,6 @@ class Job:
         name = output.replace(".nc", "")
         self.log = Path(name + ".err")
         self.err = open(self.log, "w")
-        self.before = os.path.getsize(f"{output}.log") if os.path.exists(f"{output}.log") else 0
         self.gate = None if gate is None else Gate(name, gate)
         self.process = subprocess.Popen(command(verb, "par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
@@ -198,15 +197,8 @@ class Job:
         return status
 
     def said(self):
-        """Its stderr, and what its log has beside that: mpirun of Open MPI 5 may lose the last lines of a job that ends badly."""
-        printed = self.log.read_text(errors="replace")
-        log = Path(f"{self.output}.log")
-        if MPIRUN < 5 or not log.exists():
-            return printed
-        kept = log.read_bytes()
-        kept = kept[self.before if self.before <= len(kept) else 0:].decode(errors="replace").splitlines()
-        shown = set(printed.splitlines())
-        return printed + "".join(line + "\n" for line in kept if line not in shown and not PARAMETER.match(line))
+        """Its stderr."""
+        return self.log.read_text(errors="replace")
 
 
 class Pace:

@@ -5,7 +5,7 @@
 module doomed_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
-  use host_c, only: host_nap, posix_exit
+  use host_c, only: host_nap
   use kinds_m, only: dp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -15,7 +15,7 @@ module doomed_m
   private
   public :: doomed_t
 
-  !> A shot that never ends; in its 40th turn a `victim` ends without a word, or fails.
+  !> A shot that never ends; in its 40th turn a `victim` is killed, or fails.
   type, extends(solver_t) :: doomed_t
     integer :: turns = 0
     logical :: victim = .false., fails = .false.
@@ -54,7 +54,7 @@ contains
     self%turns = self%turns + 1
     done = .false.
     if (.not. self%victim .or. self%turns < 40) return
-    if (.not. self%fails) call posix_exit(9)
+    if (.not. self%fails) call execute_command_line('kill -9 $PPID')
     call Fail(error, 'cell 17 of the other rank has blown up')
   end subroutine advance
 
@@ -90,6 +90,7 @@ program t434_group_dies
   use files_m, only: FileText
   use host_c, only: host_seconds, posix_exit
   use kinds_m, only: dp
+  use launcher_c, only: launcher_hears
   use shot_messages_m, only: ShotMessage, WindowMessage
   use peers_m, only: peers_t
   use barrier_m, only: Rest
@@ -186,6 +187,7 @@ contains
       if (role%group_rank == 0) call Write('leader', 'status '//Str(job_end%status)//', '// &
                                            trim(merge('ranks are lost', 'all are well  ', job_end%broken)))
     end if
+    call launcher_hears()
     call posix_exit(0)
   end subroutine Take
 
