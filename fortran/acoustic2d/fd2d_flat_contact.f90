@@ -102,7 +102,7 @@ contains
       contact%across = a
       if (a == 1) contact%inner = rho(:, 0, [2, 1])
       if (a == 2) contact%inner = rho(0, :, :)
-      flat = all(abs(rho - Spread_(contact)) <= same*rho)
+      flat = all(abs(rho - AlongIt(contact)) <= same*rho)
       if (flat) exit
     end do
     if (.not. flat) return
@@ -118,7 +118,7 @@ contains
   end subroutine FindFlat
 
   !> The densities of velocities along x and z, were they the same everywhere along the contact.
-  pure function Spread_(contact) result(rho)
+  pure function AlongIt(contact) result(rho)
     type(flat_t), intent(in) :: contact
     real(dp) :: rho(-seen:seen, -seen:seen, 2)
     integer :: axis
@@ -127,7 +127,7 @@ contains
         rho(:, :, axis) = spread(inner, 3 - contact%across, 2*seen + 1)
       end associate
     end do
-  end function Spread_
+  end function AlongIt
 
   !> Pressure and velocities of the grid around the node, for the source as it is spread.
   subroutine GridField(self, contact, source, g)
@@ -152,10 +152,10 @@ contains
     v = 0
     do n = 1 - half, half
       do m = 1, self%grid%half_length
-        v(:, n, 1) = v(:, n, 1) - self%grid%w(m)/(d(1)*Rho_(contact, n, 1))*(eoshift(p(:, n), m) - eoshift(p(:, n), 1 - m))
+        v(:, n, 1) = v(:, n, 1) - self%grid%w(m)/(d(1)*DensityAt(contact, n, 1))*(eoshift(p(:, n), m) - eoshift(p(:, n), 1 - m))
         v(n, :, 2) = v(n, :, 2) - self%grid%w(m)/d(2)*(eoshift(p(n, :), m) - eoshift(p(n, :), 1 - m))
       end do
-      v(n, :, 2) = v(n, :, 2)/[(Rho_(contact, k, 2), k=1 - half, half)]
+      v(n, :, 2) = v(n, :, 2)/[(DensityAt(contact, k, 2), k=1 - half, half)]
     end do
     if (contact%across == 2) then
       g(:, :, 0) = p
@@ -169,15 +169,15 @@ contains
   end subroutine GridField
 
   !> Density of the velocity along (1) or across (2) a contact, at a node across it or half a cell beyond.
-  pure real(dp) function Rho_(contact, n, which)
+  pure real(dp) function DensityAt(contact, n, which)
     type(flat_t), intent(in) :: contact
     integer, intent(in) :: n, which
     if (abs(n) <= seen) then
-      Rho_ = contact%inner(n, which)
+      DensityAt = contact%inner(n, which)
     else
-      Rho_ = contact%rho(merge(1, 2, n < 0))
+      DensityAt = contact%rho(merge(1, 2, n < 0))
     end if
-  end function Rho_
+  end function DensityAt
 
   !> Adds `much` times the pressure of a source s (along, across) to p: of each wave along the contact the matrix across it.
   subroutine AddWaves(w, contact, d, kappa_squared, much, s, p)
@@ -186,7 +186,7 @@ contains
     real(dp), intent(inout) :: p(1 - half:, 1 - half:)
     real(dp) :: across(2*half, 2*half), a(2*half, 2*half), x(2*half, 2), wave, along, turn(1 - half:half, 2)
     integer :: j, m, n
-    across = Across_(w, contact, d(2))
+    across = MatrixAcross(w, contact, d(2))
     do j = 0, half
       wave = pi*j/half
       turn(:, 1) = [(cos(wave*n), n=1 - half, half)]
@@ -194,7 +194,7 @@ contains
       along = sum(2*w*sin([((m - 0.5_dp)*wave, m=1, size(w))]))/d(1)
       a = across
       do n = 1, 2*half
-        a(n, n) = a(n, n) + (along**2 + kappa_squared/product(d))/Rho_(contact, n - half, 1)
+        a(n, n) = a(n, n) + (along**2 + kappa_squared/product(d))/DensityAt(contact, n - half, 1)
       end do
       x = matmul(transpose(s), turn)
       call SolvePositive(a, x)
@@ -203,7 +203,7 @@ contains
   end subroutine AddWaves
 
   !> -d/dz 1/rho d/dz across a contact.
-  pure function Across_(w, contact, d) result(a)
+  pure function MatrixAcross(w, contact, d) result(a)
     real(dp), intent(in) :: w(:), d
     type(flat_t), intent(in) :: contact
     real(dp) :: a(2*half, 2*half), row(2*half)
@@ -216,10 +216,10 @@ contains
         if (n - m + 1 >= 1 .and. n - m + 1 <= 2*half) row(n - m + 1) = -w(m)/d
       end do
       do i = max(1, n - size(w)), min(2*half, n + size(w))
-        a(:, i) = a(:, i) + row*row(i)/Rho_(contact, n - half, 2)
+        a(:, i) = a(:, i) + row*row(i)/DensityAt(contact, n - half, 2)
       end do
     end do
-  end function Across_
+  end function MatrixAcross
 
   !> The static field itself, of a component.
   pure real(dp) function Exact(self, contact, from, to, component)
@@ -242,9 +242,9 @@ contains
     Exact = 0
     do m = 1, 2
       if (sides(1) == sides(2)) then
-        Exact = Exact + share(m)*rho(1)*(Field_((to - from)*d) + back*Field_((to - image)*d))
+        Exact = Exact + share(m)*rho(1)*(StaticField((to - from)*d) + back*StaticField((to - image)*d))
       else
-        Exact = Exact + share(m)*rho(1)*(1 + back)*Field_((to - from)*d)
+        Exact = Exact + share(m)*rho(1)*(1 + back)*StaticField((to - from)*d)
       end if
     end do
     if (component /= field_sigma) Exact = Exact/rho(2)
@@ -252,16 +252,16 @@ contains
   contains
 
     !> K0/(2π) or its negative gradient.
-    pure real(dp) function Field_(x)
+    pure real(dp) function StaticField(x)
       real(dp), intent(in) :: x(2)
       real(dp) :: kappa
       kappa = sqrt(kappa2(m)/product(d))
       if (component == field_sigma) then
-        Field_ = BesselK(kappa*norm2(x), 0)/(2*pi)
+        StaticField = BesselK(kappa*norm2(x), 0)/(2*pi)
       else
-        Field_ = kappa*BesselK(kappa*norm2(x), 1)*x(component)/norm2(x)/(2*pi)
+        StaticField = kappa*BesselK(kappa*norm2(x), 1)*x(component)/norm2(x)/(2*pi)
       end if
-    end function Field_
+    end function StaticField
 
   end function Exact
 
