@@ -1,4 +1,4 @@
-!> What the grid lacks close to a source beside a flat contact of densities. Arguments stand in fd2d.f90.
+!> Short waves that the grid lacks close to a source beside a flat contact of densities. Arguments stand in fd2d.f90.
 !>
 !> As in nearfield.f90 the short waves around a source follow it at once, so what is lacking is Q'(t) and Q(t) times numbers: the
 !> exact static field less that of the grid, as source and receiver read it. Beside a contact the grid's densities change over
@@ -36,18 +36,20 @@ contains
     type(flat_t) :: contact, also
     real(dp) :: g(1 - half:half, 1 - half:half, 0:2), place(2), from(2)
     integer :: r, c, nrec
-    logical :: flat
+    logical :: flat, solved
     nrec = size(self%shot%rx)
     allocate (done(nrec), source=.false.)
+    solved = .false.
     if (.not. allocated(self%shot%at_places)) return
     from = [(self%shot%sx - self%ax%x0)/self%ax%h, (self%shot%sz - self%az%x0)/self%az%h] + 1
     do r = 1, nrec
       place = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
       if (norm2(place - from) < near_least .or. norm2(place - from) > near_most) cycle
-      if (.not. any(done)) then
+      if (.not. solved) then
         call FindFlat(self, nint(from), contact, flat)
         if (.not. flat) return
         call GridField(self, contact, source, g)
+        solved = .true.
       end if
       call FindFlat(self, nint(place), also, done(r))       ! as if source and receiver had changed places
       if (.not. done(r)) cycle
@@ -59,7 +61,7 @@ contains
 
   contains
 
-    !> What point m, and what is beside it, read of the grid's field; σ is -p.
+    !> The grid's field, read by point m and by what is beside it; σ is -p.
     real(dp) function Reading(m)
       integer, intent(in) :: m
       integer :: b, n

@@ -122,7 +122,7 @@ contains
     end do
   end subroutine FloorAdd
 
-  !> What a column has with one cell more below it, which has this share of water.
+  !> A column gets one cell more below it, which has this share of water.
   elemental subroutine Follow(share, above, mixed, wet, rock, found)
     real(dp), intent(in) :: share
     integer, intent(inout) :: above, mixed, rock
