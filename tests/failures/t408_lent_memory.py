@@ -35,6 +35,12 @@ def ways(output):
     return tuple(map(int, found[-1])) if found else (-1, -1)
 
 
+def once_each(output):
+    """All gathers came, each once, but for those of shots that its log says another worker took over at the end: these may come twice."""
+    taken = re.findall(r"[(](\d+) were taken over[)]", Path(output + ".log").read_text())
+    return SHOTS <= sum(ways(output)) <= SHOTS + (int(taken[-1]) if taken else 0)
+
+
 def shared_by(pid):
     """Pieces of shared memory that a process holds open, and those that it has mapped; its own are both."""
     try:
@@ -59,12 +65,12 @@ for what, words, least, most in (("all lend", {}, SHOTS - 4, SHOTS), ("workers h
     status = job.end()
     read, sent = ways("way.nc")
     claim(status == 0 and done_once("way.nc", SHOTS) and not differences("alone.nc", "way.nc") and least <= read <= most
-          and read + sent == SHOTS, f"{what}: exit status {status}, {read} of {SHOTS} gathers read there, {sent} came as messages; the file "
+          and once_each("way.nc"), f"{what}: exit status {status}, {read} of {SHOTS} gathers read there, {sent} came as messages; the file "
           "of one process")
 
 survey(channels=2)
 job = Job("overwrite=y", output="small.nc", ranks=3, machine=QUICK)
-claim(job.end() == 0 and ways("small.nc") == (0, SHOTS), f"gathers of 800 bytes come as messages: {ways('small.nc')}")
+claim(job.end() == 0 and ways("small.nc")[0] == 0 and once_each("small.nc"), f"gathers of 800 bytes come as messages: {ways('small.nc')}")
 
 # --- memory is used again ----------------------------------------------------------------------------------------------
 
