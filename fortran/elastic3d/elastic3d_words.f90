@@ -26,6 +26,8 @@ contains
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (Model3dTells(self%earth)) words = words//' contacts and bends'           ! not heeded before 2026-11-30
         if (c%own%narrow) words = words//' narrow'
+        if (c%own%narrow .and. c%free_top .and. .not. c%own%wet .and. c%half_length > 1) &
+          words = words//' rows as high as their shares'                               ! rows of four before 2026-11-30
         if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
         if (c%free_top .and. c%own%wet) words = words//' weights by images'            ! by a cubic before 2026-11-29
         if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by 7 cells'   ! 5 before 2026-11-30

@@ -16,7 +16,7 @@ module fd3d_m
   use error_m, only: error_t, Fail
   use fault_histories_m, only: fault_histories_t
   use finite_fault_m, only: finite_fault_t
-  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, side_free
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
   use fd3d_manner_m, only: manner_t
   use fd3d_moduli_m, only: fd3d_moduli_t
@@ -520,7 +520,7 @@ contains
       id%shape = Str(g%n(1))//' x '//Str(g%n(2))//' x '//Str(g%n(3))
       call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
       if (g%anelastic .and. o%memory /= memory_coarse2001) call HashAdd(id%grid, o%memory)
-      if (g%narrow) call HashAdd(id%grid, 1)
+      if (g%narrow) call HashAdd(id%grid, merge(4, 1, g%side(5) == side_free .and. .not. g%wet .and. g%half_length > 1))
       if (s%damped) call HashAdd(id%grid, 2)
       if (g%wide) call HashAdd(id%grid, 3)
       call HashAdd(id%grid, [g%first, g%whole])

@@ -1,6 +1,6 @@
 !> Layers over a rough sea floor: with half-length 1 what is left in them does not grow, whatever the rock, nor with a sponge and
-!> half-length 4, nor with half-lengths 2 to 4 and narrow differences along layers; full ones let it grow, no faster than is told
-!> before a run (stairs.f90). DRAWS=all: more seeds.
+!> half-length 4, nor with half-lengths 2 to 4 and narrow differences along layers, below 3 cells of water with a free surface
+!> either; full ones let it grow, no faster than is told before a run (stairs.f90). DRAWS=all: more seeds.
 program t623_fd3d_rough_floor
   use check_m, only: Claim, ClaimFine, Done, Drawn, Seed
   use error_m, only: error_t
@@ -21,11 +21,15 @@ program t623_fd3d_rough_floor
     call Rough(4, [8, 8, 8, 8, 0, 8], .true., .true., 1, .false., 1.2_dp)
     call Rough(4, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 1.5_dp)
     do half_length = 2, 4
-      call Rough(half_length, [8, 8, 8, 8, merge(0, 8, half_length == 4), 8], .false., half_length == 4, 1, .true., &
-                 merge(0.05_dp, 0.1_dp, half_length == 2), narrow=.true.)
+      call Rough(half_length, [8, 8, 8, 8, merge(0, 8, half_length == 4), 8], .false., half_length == 4, 5, .true., 0.05_dp, narrow=.true.)
     end do
     if (turns > 1) call Rough(2, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 0.5_dp)
     if (turns > 1) call Rough(3, [8, 8, 8, 8, 8, 8], .false., .false., 1, .true., 1.0_dp)
+  end do
+  do i = 1, turns
+    do half_length = 2, 3
+      call Rough(half_length, [8, 8, 8, 8, 0, 8], .false., .true., 17, .true., 0.05_dp, narrow=.true.)
+    end do
   end do
   call Done()
 
