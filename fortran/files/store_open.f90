@@ -24,16 +24,17 @@ contains
     type(problems_t) :: problems
     logical :: fresh, made
     log = StoreJournalPath(path)
-    fresh = .not. FileExists(log)
     store%path = path
     store%host = host
     store%last_only = last_only
     call OursCheck(path, overwrite, problems)
     call ProblemsRaise(problems, "what lies beside '"//path//"'", error)
+    fresh = .not. FileExists(log)
     if (FileExists(path) .and. fresh .and. .not. overwrite) call Fail(error, "'"//path//"' exists but its journal '"//log// &
       "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
+    fresh = .not. FileExists(log)                   ! once more: the run that had the lock may have made its files meanwhile
     call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
     head = header

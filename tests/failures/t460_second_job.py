@@ -14,7 +14,7 @@ from badfs import BadFs
 from check import PATIENCE, claim, done, skip
 from jobs import Gate, kick, slow_machine
 from minisurvey import command, differences, make, run
-from shims import preload
+from shims import preload, shim
 
 SHOTS = 6
 make(shots=SHOTS)
@@ -123,6 +123,24 @@ for word in ("noflock", "nolink") if bad else ():
     for name in files():
         os.remove(name)
     bad.say("")
+
+# --- a job that comes while the first one makes its files, and gets the lock when that one has ended ----------------------------
+
+if bad:
+    here = Path("here").resolve()
+    late = subprocess.Popen(command("par=job.par", "output=out.nc", "fpeak=13"), stdin=subprocess.DEVNULL, stderr=open("job.err", "w"),
+                            env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_AT": "out.nc.lock", "WAIT_HERE": str(here)}))
+    began = until(here.exists)
+    r = run("par=job.par", "output=out.nc")
+    before = files()
+    here.unlink()
+    status = late.wait(timeout=PATIENCE)
+    said = Path("job.err").read_text()
+    claim(began and r.returncode == 0 and status == 1 and "belongs to another job" in said and files() == before and "out.nc.journal" in before,
+          f"one of other parameters, which looked before the first one had a journal, is refused: exit status {status}; nothing is touched: "
+          f"{sorted(set(before) - set(files()))} {said.strip()[:150]}")
+    for name in files():
+        os.remove(name)
 
 # --- a lock left behind -------------------------------------------------------------------------------------------------
 
