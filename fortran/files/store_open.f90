@@ -104,6 +104,7 @@ contains
     character(*), intent(in), optional :: begun
     logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
+    type(gather_header_t) :: head
     character(:), allocatable :: note
     logical :: anew
     note = ''
@@ -124,7 +125,9 @@ contains
     else
       call CheckOurs(store, error)
       if (allocated(error)) return
-      call FioCreate(store%fio, path, header, .false., error, made)
+      head = header
+      if (store%journal%grown > 0) call head%add('grown', store%journal%grown)    ! of one time with its journal, see grow.f90
+      call FioCreate(store%fio, path, head, .false., error, made)
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
