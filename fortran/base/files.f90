@@ -71,7 +71,8 @@ contains
     call FailFromC(file_remove(CString(path)), error)
   end subroutine FileRemove
 
-  !> The name under which a new file is made, to be renamed to `path` when it is whole: one that no other process gives.
+  !> The name under which a new file is made, to be renamed to `path` when it is whole: one that no other process gives. That of a
+  !> half is no longer than it: names of files beside an output stay short.
   function FileHalf(path) result(name)
     character(*), intent(in) :: path
     character(:), allocatable :: name
@@ -83,6 +84,9 @@ contains
       word(i:i) = token(i)
     end do
     name = path//'.'//word//'.half'
+    i = len(path) - len('.'//word//'.half')
+    if (i < 1) return
+    if (path(i + 1:) == '.'//word//'.half') name = path(:i)//'.'//word(9:)//word(:8)//'.half'
   end function FileHalf
 
   !> Writes a text to a file that is whole and on the disk under its name, replacing what is there, or does not appear at all.
