@@ -180,22 +180,24 @@ static long number_in(const char *name, const char *head, const char *tail) {
     return strcmp(end, tail) || number > INT_MAX ? -1 : number;
 }
 
-int file_numbered(const char *head, const char *tail, int after) {
+long file_numbers(const char *head, const char *tail, long n, int *numbers) {
     const char *slash = strrchr(head, '/'), *first = slash ? slash + 1 : head;
     char *path = strndup(head, (size_t)(first - head));
     DIR *folder = path ? opendir(*path ? path : ".") : NULL;
     free(path);
-    long least = -1;
+    long found = 0;
     for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
         struct stat st;
-        long number = number_in(e->d_name, first, tail);
-        if (number > after && (least < 0 || number < least) &&
-            fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-            least = number;
+        const long number = number_in(e->d_name, first, tail);
+        if (number < 0 || fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        if (found < n)
+            numbers[found] = (int)number;
+        found++;
     }
     if (folder)
         closedir(folder);
-    return (int)least;
+    return found;
 }
 
 void file_token(char *token) {
