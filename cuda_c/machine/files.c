@@ -381,18 +381,21 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
     struct append *a = handle;
     REQUIRE(a, "the file to append to is not open");
     const long length = length_of(a->fd);
-    ssize_t put;
-    do
-        put = write(a->fd, bytes, n);
-    while (put < 0 && errno == EINTR);
-    int reason = put < 0 ? errno : ENOSPC; /* a short write to a file means a full disk */
-    int failed = put != n;
+    long done = 0;
+    int failed = 0, reason = 0;
+    while (done < n && !failed) { /* a second time after 2 GB; or where the disk is full, to learn that */
+        const ssize_t put = write(a->fd, bytes + done, (size_t)(n - done));
+        if (put > 0)
+            done += put;
+        else if (put == 0 || errno != EINTR)
+            failed = 1, reason = put < 0 ? errno : ENOSPC;
+    }
     if (!failed && sync && fdatasync(a->fd))
         failed = 1, reason = errno;
     if (failed) {
         /* half a line must not stay, a later line would be glued to it; nor one that is perhaps not on the disk: after
          * a failed sync the system takes its pages for written, and only writing them again brings them there */
-        int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
+        int cut = done > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
         a->length = length_of(a->fd);
         FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }
