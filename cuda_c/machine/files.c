@@ -148,6 +148,8 @@ int file_reserve(const char *path, const char *name, long bytes) {
     REQUIRE(fd >= 0, "cannot open '%s' to reserve its disk space: %s", path, strerror(errno));
     /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     double available = file_space(path);
+    if (available >= 0 && available < (double)bytes && !syncfs(fd)) /* Btrfs: what was removed is free from then on */
+        available = file_space(path);
     int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
     if (!failed) {
         failed = fallocate(fd, 0, 0, bytes);
