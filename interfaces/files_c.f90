@@ -136,8 +136,8 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
     end function append_open
 
-    !> Appends n bytes, in one write where they are fewer than 2 GB; with `sync` = 1 they are on the disk on return. After a failure none
-    !> of them stays.
+    !> Appends n bytes, in one write where they are fewer than 2 GB; with `sync` = 1 they are on the disk on return. After a
+    !> failure none of them stays.
     integer(c_int) function append_write(handle, bytes, n, sync) bind(c)
       import :: c_ptr, c_int, c_char, c_long_long
       implicit none

@@ -1,13 +1,13 @@
 !> Files and clock for the Fortran side: thin wrappers of C that fail with sentences.
 module files_m
-  use error_m, only: error_t, FailFromC
+  use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
     file_appear, file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, &
     file_sync, file_token
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same
-  use text_m, only: CString
+  use text_m, only: CString, Str
   implicit none
   private
   public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileAppear, FileRemove
@@ -125,12 +125,18 @@ contains
     character(:), allocatable, intent(out) :: text
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
+    integer :: rc
     text = ''
     call FileSize(path, n, error)
     if (allocated(error)) return
     n = min(n, most)
     deallocate (text)
-    allocate (character(n) :: text)
+    allocate (character(n) :: text, stat=rc)
+    if (rc /= 0) then
+      text = ''
+      call Fail(error, "out of memory for '"//path//"', which has "//Str(n)//' bytes')
+      return
+    end if
     call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, text), error)
     if (allocated(error)) text = ''
   end subroutine FileHead

@@ -232,16 +232,12 @@ contains
     type(error_t), allocatable :: error, damaged
     character(:), allocatable :: text
     integer(i8) :: first, length
-    call FileText(path, text, error)
+    call FileHead(path, 1000000_i8, text, error)        ! another file may be larger than the memory
     known = .false.
     if (allocated(error)) return
-    known = len(text, i8) == 0
-    if (known) return
-    length = index(text, new_line('a'), kind=i8) - 1
-    if (length < 0) length = len(text, i8)
-    known = LineBegins(text(:length))
+    known = LineBegins(text)                            ! an empty file does, and a first line that is torn
     first = 1
-    do while (.not. known .and. first <= len(text, i8))     ! its first line may be damaged beyond recognition, but hardly all of them
+    do while (.not. known .and. first <= len(text, i8)) ! its first line may be damaged beyond recognition, but hardly all of them
       length = LineFind(text, first, damaged)
       if (length < 0) exit
       known = .not. allocated(damaged)
