@@ -131,6 +131,7 @@ contains
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
+    call CheckOurs(store, error)                    ! what is noted from here on is of what was read
     call CompareStatus(store, error)
     call Redo(store, error)
     call CheckOurs(store, error)
