@@ -112,6 +112,7 @@ contains
     made = .false.
     anew = NothingBegun(path, log)
     anew = anew .or. overwrite
+    call CheckOurs(store, error)
     call JournalOpen(store%journal, log, header%fingerprint, header%record, anew, error)
     call TellChanges(store, path, header, error)
     if (allocated(error)) return
