@@ -5,7 +5,7 @@ module files_c
   private
   public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_appear, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
-  public :: file_cut, file_numbered, file_token, file_halves_remove
+  public :: file_cut, file_numbers, file_token, file_halves_remove
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked, append_others
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
@@ -105,13 +105,14 @@ module files_c
       character(kind=c_char), intent(out) :: bytes(*)     !< (n)
     end function file_read_bytes
 
-    !> The smallest number above `after` for which there is an ordinary file HEADnumberTAIL; -1 if there is none.
-    integer(c_int) function file_numbered(head, tail, after) bind(c)
-      import :: c_int, c_char
+    !> How many ordinary files HEADnumberTAIL there are; the first n of their numbers, in any order.
+    integer(c_long_long) function file_numbers(head, tail, n, numbers) bind(c)
+      import :: c_int, c_char, c_long_long
       implicit none
       character(kind=c_char), intent(in) :: head(*), tail(*)
-      integer(c_int), value :: after
-    end function file_numbered
+      integer(c_long_long), value :: n
+      integer(c_int), intent(out) :: numbers(*)           !< (n)
+    end function file_numbers
 
     !> 16 hexadecimal digits that no other process has, and a null.
     subroutine file_token(token) bind(c)
@@ -120,8 +121,8 @@ module files_c
       character(kind=c_char), intent(out) :: token(17)
     end subroutine file_token
 
-    !> Removes what processes that were killed left half-made of an output, of its record and of its snapshots: ordinary files
-    !> OUTPUT.TOKEN.half, OUTPUT.par.TOKEN.half, OUTPUT.snapNUMBER.nc.TOKEN.half.
+    !> Removes what processes that were killed left half-made of an output, of its record, journal and snapshots: ordinary files
+    !> OUTPUT.TOKEN.half, OUTPUT.par.TOKEN.half, OUTPUT.journal.TOKEN.half, OUTPUT.snapNUMBER.nc.TOKEN.half.
     subroutine file_halves_remove(output) bind(c)
       import :: c_char
       implicit none
@@ -135,7 +136,8 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
     end function append_open
 
-    !> Appends n bytes in one write; with `sync` = 1 they are on the disk on return.
+    !> Appends n bytes, in one write where they are fewer than 2 GB; with `sync` = 1 they are on the disk on return. After a
+    !> failure none of them stays.
     integer(c_int) function append_write(handle, bytes, n, sync) bind(c)
       import :: c_ptr, c_int, c_char, c_long_long
       implicit none

@@ -148,6 +148,8 @@ int file_reserve(const char *path, const char *name, long bytes) {
     REQUIRE(fd >= 0, "cannot open '%s' to reserve its disk space: %s", path, strerror(errno));
     /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     double available = file_space(path);
+    if (available >= 0 && available < (double)bytes && !syncfs(fd)) /* Btrfs: what was removed is free from then on */
+        available = file_space(path);
     int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
     if (!failed) {
         failed = fallocate(fd, 0, 0, bytes);
@@ -180,22 +182,24 @@ static long number_in(const char *name, const char *head, const char *tail) {
     return strcmp(end, tail) || number > INT_MAX ? -1 : number;
 }
 
-int file_numbered(const char *head, const char *tail, int after) {
+long file_numbers(const char *head, const char *tail, long n, int *numbers) {
     const char *slash = strrchr(head, '/'), *first = slash ? slash + 1 : head;
     char *path = strndup(head, (size_t)(first - head));
     DIR *folder = path ? opendir(*path ? path : ".") : NULL;
     free(path);
-    long least = -1;
+    long found = 0;
     for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
         struct stat st;
-        long number = number_in(e->d_name, first, tail);
-        if (number > after && (least < 0 || number < least) &&
-            fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-            least = number;
+        const long number = number_in(e->d_name, first, tail);
+        if (number < 0 || fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        if (found < n)
+            numbers[found] = (int)number;
+        found++;
     }
     if (folder)
         closedir(folder);
-    return (int)least;
+    return found;
 }
 
 void file_token(char *token) {
@@ -379,18 +383,21 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
     struct append *a = handle;
     REQUIRE(a, "the file to append to is not open");
     const long length = length_of(a->fd);
-    ssize_t put;
-    do
-        put = write(a->fd, bytes, n);
-    while (put < 0 && errno == EINTR);
-    int reason = put < 0 ? errno : ENOSPC; /* a short write to a file means a full disk */
-    int failed = put != n;
+    long done = 0;
+    int failed = 0, reason = 0;
+    while (done < n && !failed) { /* a second time after 2 GB; or where the disk is full, to learn that */
+        const ssize_t put = write(a->fd, bytes + done, (size_t)(n - done));
+        if (put > 0)
+            done += put;
+        else if (put == 0 || errno != EINTR)
+            failed = 1, reason = put < 0 ? errno : ENOSPC;
+    }
     if (!failed && sync && fdatasync(a->fd))
         failed = 1, reason = errno;
     if (failed) {
         /* half a line must not stay, a later line would be glued to it; nor one that is perhaps not on the disk: after
          * a failed sync the system takes its pages for written, and only writing them again brings them there */
-        int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
+        int cut = done > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
         a->length = length_of(a->fd);
         FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }

@@ -194,10 +194,11 @@ static int write_new(const char *name, const char *line) {
     return reason;
 }
 
-/* Makes a file with the line in one step. 0, EEXIST if it is there already, or another reason. */
-static int put_file(const char *path, const char *token, const char *line) {
+/* Makes a file with the line in one step, by way of LOCK.TOKEN, the shortest name that there is. 0, EEXIST if it is
+ * there already, or another reason. */
+static int put_file(const char *lock, const char *path, const char *token, const char *line) {
     char *own = NULL;
-    if (asprintf(&own, "%s.%s", path, token) < 0)
+    if (asprintf(&own, "%s.%s", lock, token) < 0)
         return ENOMEM;
     int reason = write_new(own, line);
     for (int tries = 0; !reason && tries < 3; tries++) {
@@ -218,7 +219,7 @@ static int put_file(const char *path, const char *token, const char *line) {
     return reason;
 }
 
-static int put_there(const struct lock *l) { return put_file(l->path, l->token, l->line); }
+static int put_there(const struct lock *l) { return put_file(l->path, l->path, l->token, l->line); }
 
 /* The reason why the file with the lock's name can never be read; NULL if it can be, or is gone. */
 static const char *unreadable(const char *path) {
@@ -328,7 +329,7 @@ int lock_break(const char *path, const char *text) {
     struct lock *me = calloc(1, sizeof *me);
     REQUIRE(me && asprintf(&right, "%s.%s.dead", path, token) > 0, "out of memory for the name '%s'", path);
     describe(me);
-    int reason = put_file(right, me->token, me->line), failed = 0;
+    int reason = put_file(path, right, me->token, me->line), failed = 0;
     if (reason == EEXIST) {
         reason = 0;
         failed = wait_for_heir(right);

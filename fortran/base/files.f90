@@ -1,13 +1,13 @@
 !> Files and clock for the Fortran side: thin wrappers of C that fail with sentences.
 module files_m
-  use error_m, only: error_t, FailFromC
+  use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
     file_appear, file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, &
     file_sync, file_token
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same
-  use text_m, only: CString
+  use text_m, only: CString, Str
   implicit none
   private
   public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileAppear, FileRemove
@@ -71,7 +71,8 @@ contains
     call FailFromC(file_remove(CString(path)), error)
   end subroutine FileRemove
 
-  !> The name under which a new file is made, to be renamed to `path` when it is whole: one that no other process gives.
+  !> The name under which a new file is made, to be renamed to `path` when it is whole: one that no other process gives. That of a
+  !> half is no longer than it: names of files beside an output stay short.
   function FileHalf(path) result(name)
     character(*), intent(in) :: path
     character(:), allocatable :: name
@@ -83,6 +84,9 @@ contains
       word(i:i) = token(i)
     end do
     name = path//'.'//word//'.half'
+    i = len(path) - len('.'//word//'.half')
+    if (i < 1) return
+    if (path(i + 1:) == '.'//word//'.half') name = path(:i)//'.'//word(9:)//word(:8)//'.half'
   end function FileHalf
 
   !> Writes a text to a file that is whole and on the disk under its name, replacing what is there, or does not appear at all.
@@ -121,12 +125,18 @@ contains
     character(:), allocatable, intent(out) :: text
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
+    integer :: rc
     text = ''
     call FileSize(path, n, error)
     if (allocated(error)) return
     n = min(n, most)
     deallocate (text)
-    allocate (character(n) :: text)
+    allocate (character(n) :: text, stat=rc)
+    if (rc /= 0) then
+      text = ''
+      call Fail(error, "out of memory for '"//path//"', which has "//Str(n)//' bytes')
+      return
+    end if
     call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, text), error)
     if (allocated(error)) text = ''
   end subroutine FileHead

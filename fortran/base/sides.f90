@@ -3,14 +3,15 @@
 !> Every module that writes one of them takes its name from here, and SideOf compares all of them with a file that the run reads,
 !> so that none is ever written to. ours.f90 tells which of these files belong to a run.
 module sides_m
-  use iso_c_binding, only: c_char, c_int
-  use files_c, only: file_numbered
+  use iso_c_binding, only: c_char
+  use files_c, only: file_numbers
+  use kinds_m, only: i8
   use tuning_cache_c, only: tuning_cache_path
   use path_c, only: path_beside, path_same, path_within
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: side_t, sides, SidePath, SideSnapshot, SideOf
+  public :: side_t, sides, SidePath, SideSnapshot, SideSnapshots, SideOf
 
   !> A file of a run beside its output.
   type :: side_t
@@ -50,12 +51,29 @@ contains
     path = output//'.snap'//Str(record)//'.nc'
   end function SideSnapshot
 
+  !> Records of the shots that have a file with the name of snapshots beside the output, in any order.
+  subroutine SideSnapshots(output, record)
+    character(*), intent(in) :: output
+    integer, allocatable, intent(out) :: record(:)
+    integer(i8) :: n, room
+    n = 0
+    do
+      room = n
+      if (allocated(record)) deallocate (record)
+      allocate (record(room))
+      n = file_numbers(CString(output//'.snap'), CString('.nc'), room, record)
+      if (n <= room) exit                       ! else there were more than a moment ago
+    end do
+    record = record(:n)
+  end subroutine SideSnapshots
+
   !> The meaning of what a run with this output would write over the file `path`, by any of its names: 'the log', ...; '' if
   !> nothing.
   function SideOf(output, path) result(what)
     character(*), intent(in) :: output, path
     character(:), allocatable :: what
-    integer :: i, record
+    integer, allocatable :: record(:)
+    integer :: i
     what = ''
     if (output == '' .or. path == '') return
     if (Same(output, path)) what = 'the gathers'
@@ -66,11 +84,10 @@ contains
     if (Same(Notes(), path)) what = 'notes of the fastest shapes'
     if (what /= '') return
     what = Beside(output, path)
-    record = -1
-    do while (what == '')
-      record = file_numbered(CString(output//'.snap'), CString('.nc'), int(record, c_int))
-      if (record < 0) exit
-      if (Same(SideSnapshot(output, record), path)) what = 'snapshots'
+    if (what /= '') return
+    call SideSnapshots(output, record)
+    do i = 1, size(record)
+      if (Same(SideSnapshot(output, record(i)), path)) what = 'snapshots'
     end do
   end function SideOf
 

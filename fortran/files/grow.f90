@@ -79,9 +79,10 @@ module grow_m
     end subroutine Write
 
     !> Step 3.
-    module subroutine Follow(path, growth, host, error)
+    module subroutine Follow(path, growth, host, lock, error)
       character(*), intent(in) :: path, host
       type(growth_t), intent(inout) :: growth
+      type(lock_t), intent(inout) :: lock
       type(error_t), allocatable, intent(inout) :: error
     end subroutine Follow
   end interface
@@ -108,7 +109,7 @@ contains
     if (there .and. growth%journal%running) &
       call Fail(error, "'"//SidePath(path, 'journal')//"' is in use by another run: wait for it, or choose another output")
     if (there .and. growth%old%grown > growth%grown) then
-      call Follow(path, growth, host, error)
+      call Follow(path, growth, host, lock, error)
       call Look(path, growth, there)
       if (there) call Read(path, growth, there)
     end if
@@ -120,7 +121,7 @@ contains
         call host_signals_end(0)
         call AddContext(error, "'"//path//"' cannot grow, and is as it was")
         if (.not. allocated(error)) call Look(path, growth, there)
-        if (.not. allocated(error)) call Follow(path, growth, host, error)
+        if (.not. allocated(error)) call Follow(path, growth, host, lock, error)
       else
         header%fingerprint = growth%fingerprint
         header%navigation = growth%old%navigation

@@ -52,14 +52,30 @@ contains
     if (.not. allocated(error)) call FioOpen(new, half, error, header%fingerprint)
     if (.not. allocated(error)) call FioSeal(new, taken, checksum, run_checksum, error)
     call FioClose(new, error)
+    call MustBeOurs(path, growth, lock, error)
     if (.not. allocated(error)) call DropSnapshots(path, keymap, growth, error)
-    if (.not. allocated(error)) then
-      if (LockLost(lock)) call Fail(error, 'another run has taken it over')
-    end if
+    call MustBeOurs(path, growth, lock, error)
     call FioClose(growth%old, ignored)
     if (.not. allocated(error)) call FileRename(half, path, error)
     if (allocated(error)) call FileRemove(half, ignored)
   end procedure Write
+
+  !> Fails once another run has the lock, or had it, if this one slept for long: then the journal is not the one that was read.
+  subroutine MustBeOurs(path, growth, lock, error)
+    character(*), intent(in) :: path
+    type(growth_t), intent(in) :: growth
+    type(lock_t), intent(inout) :: lock
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    logical :: taken
+    if (allocated(error)) return
+    taken = LockLost(lock)
+    if (.not. taken) call FileText(SidePath(path, 'journal'), text, error)
+    if (allocated(error)) return
+    if (.not. taken) taken = len(text) /= len(growth%text)
+    if (.not. taken) taken = text /= growth%text
+    if (taken) call Fail(error, 'another run has taken it over')
+  end subroutine MustBeOurs
 
   !> A link would be replaced by a file beside it, on another disk perhaps.
   subroutine RefuseLinks(path, error)
@@ -134,7 +150,7 @@ contains
   module procedure Follow
     integer, allocatable :: status(:)
     integer(i8), allocatable :: checksum(:)
-    character(:), allocatable :: note
+    character(:), allocatable :: note, text
     integer :: i, entry, kept
     call RefuseLinks(path, error)
     call FioStatus(growth%old, status, error)
@@ -149,8 +165,10 @@ contains
       end do
       note = 'from '//Str(journal%nshots)//' to '//Counted(old%nshots, 'shot')//' on '// &
              ClockText(ClockSeconds())//', '//Str(kept)//' finished ones taken over'
-      call FileWrite(SidePath(path, 'journal'), JournalGrown(journal, growth%text, FioAttribute(old, 'fingerprint'), old%record, &
-                                                             status == fio_done, checksum, host, note), error)
+      text = JournalGrown(journal, growth%text, FioAttribute(old, 'fingerprint'), old%record, status == fio_done, checksum, host, &
+                          note)
+      call MustBeOurs(path, growth, lock, error)
+      if (.not. allocated(error)) call FileWrite(SidePath(path, 'journal'), text, error)
     end associate
   end procedure Follow
 

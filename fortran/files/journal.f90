@@ -148,7 +148,7 @@ contains
     if (overwrite) call FailFromC(append_truncate(journal%handle, 0_i8), error)
     call FileText(path, text, error)
     if (.not. allocated(error)) call Replay(journal, text, good, error)
-    if (.not. allocated(error) .and. good < len(text)) call FailFromC(append_truncate(journal%handle, good), error)
+    if (.not. allocated(error) .and. good < len(text, i8)) call FailFromC(append_truncate(journal%handle, good), error)
     if (.not. allocated(error)) call append_reserve(journal%handle, size(records)*line_bytes)
     if (.not. allocated(error) .and. good == 0) call Begin(journal, fingerprint, error)
     if (allocated(error)) call JournalClose(journal)
@@ -169,15 +169,16 @@ contains
     character(*), intent(in) :: text
     character(:), allocatable, intent(out) :: fingerprint
     integer, intent(out) :: grown
-    integer :: first, length, a, b, next
+    integer(i8) :: first, length
+    integer :: a, b, next
     grown = 0
     first = 1
     fingerprint = ''
     do
-      length = index(text(first:), new_line('a'))
+      length = index(text(first:), new_line('a'), kind=i8)
       if (length == 0) exit
       if (first == 1) then
-        associate (line => text(min(10, length):length - 1))
+        associate (line => text(min(10_i8, length):min(length - 1, int(longest_first_line, i8))))
           next = merge(11, 1, index(line, 'journal 1 ') == 1)
           call LineWord(line, next, a, b)
           fingerprint = line(a:b)
@@ -230,17 +231,13 @@ contains
     character(*), intent(in) :: path
     type(error_t), allocatable :: error, damaged
     character(:), allocatable :: text
-    integer :: first, length
-    call FileText(path, text, error)
+    integer(i8) :: first, length
+    call FileHead(path, 1000000_i8, text, error)        ! another file may be larger than the memory
     known = .false.
     if (allocated(error)) return
-    known = len(text) == 0
-    if (known) return
-    length = index(text, new_line('a')) - 1
-    if (length < 0) length = len(text)
-    known = LineBegins(text(:length))
+    known = LineBegins(text)                            ! an empty file does, and a first line that is torn
     first = 1
-    do while (.not. known .and. first <= len(text))     ! its first line may be damaged beyond recognition, but hardly all of them
+    do while (.not. known .and. first <= len(text, i8)) ! its first line may be damaged beyond recognition, but hardly all of them
       length = LineFind(text, first, damaged)
       if (length < 0) exit
       known = .not. allocated(damaged)

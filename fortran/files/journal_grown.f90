@@ -10,15 +10,16 @@ contains
     type(error_t), allocatable :: none
     type(entry_t) :: e
     type(event_t) :: line
-    integer :: first, length, i, at, slot
+    integer(i8) :: first, length, at
+    integer :: i, slot
     real(dp) :: now
     now = ClockSeconds()
-    call Room(grown, len(text) + 128*(size(records) + 2))
+    call Room(grown, len(text, i8) + 128_i8*(size(records) + 2))
     at = 0
     call Put(grown, at, LineOf('journal 1 '//fingerprint//' '//Str(size(records))//' '//ClockText(journal%created)))
-    first = index(text, new_line('a')) + 1
-    do while (first <= len(text))
-      length = index(text(first:), new_line('a'))
+    first = index(text, new_line('a'), kind=i8) + 1
+    do while (first <= len(text, i8))
+      length = index(text(first:), new_line('a'), kind=i8)
       if (length == 0) exit                         ! torn: it does not count
       call LineRead(text(first + line_text - 1:first + length - 2), line, none)
       slot = 1
@@ -43,16 +44,16 @@ contains
 
   subroutine Room(text, n)
     character(:), allocatable, intent(out) :: text
-    integer, intent(in) :: n
+    integer(i8), intent(in) :: n
     allocate (character(n) :: text)
   end subroutine Room
 
   !> Adds a piece behind the first `at` characters of a text, which has room.
   subroutine Put(text, at, piece)
     character(:), allocatable, intent(inout) :: text
-    integer, intent(inout) :: at
+    integer(i8), intent(inout) :: at
     character(*), intent(in) :: piece
-    if (at + len(piece) > len(text)) text = text//repeat(' ', len(text) + len(piece))
+    if (at + len(piece) > len(text, i8)) text = text//repeat(' ', len(text, i8) + len(piece))
     text(at + 1:at + len(piece)) = piece
     at = at + len(piece)
   end subroutine Put

@@ -45,12 +45,12 @@ contains
 
   !> Length of the line that begins at text(first:), without its end; -1 where that is missing: then it does not count. Fails where
   !> the line does not begin with the checksum of the rest.
-  integer function LineFind(text, first, error) result(length)
+  integer(i8) function LineFind(text, first, error) result(length)
     character(*), intent(in) :: text
-    integer, intent(in) :: first
+    integer(i8), intent(in) :: first
     type(error_t), allocatable, intent(inout) :: error
     integer(c_int) :: whole
-    length = int(journal_line_length(len(text, i8) - first + 1, text(first:), whole))
+    length = journal_line_length(len(text, i8) - first + 1, text(first:), whole)
     if (length >= 0 .and. whole == 0) call Fail(error, &
       'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
   end function LineFind
@@ -175,7 +175,7 @@ contains
     character(*), intent(in) :: text
     character(*), parameter :: after = ' journal 1 '
     integer :: n
-    n = min(len(text), 8 + len(after))
+    n = int(min(len(text, i8), 8_i8 + len(after)))
     LineBegins = verify(text(:min(8, n)), digits) == 0
     if (n > 8) LineBegins = LineBegins .and. text(9:n) == after(:n - 8)
   end function LineBegins

@@ -9,11 +9,12 @@ submodule(journal_m) journal_replay
 contains
 
   module procedure Replay
-    integer :: first, length, number
+    integer(i8) :: first, length
+    integer :: number
     first = 1
     number = 0
     good = 0
-    do while (first <= len(text))
+    do while (first <= len(text, i8))
       length = LineFind(text, first, error)
       if (length < 0) exit
       number = number + 1
@@ -32,13 +33,13 @@ contains
       first = first + length + 1
       good = first - 1
     end do
-    if (good == 0 .and. len(text) > 0) then
+    if (good == 0 .and. len(text, i8) > 0) then
       if (.not. TornHeader(text)) call Fail(error, "'"//journal%path//"' is no journal: choose another output")
     end if
   end procedure Replay
 
   module procedure TornHeader
-    TornHeader = len(text) < longest_first_line .and. LineBegins(text)
+    TornHeader = len(text, i8) < longest_first_line .and. LineBegins(text)
   end procedure TornHeader
 
   subroutine TakeHeader(journal, line, error)

@@ -65,6 +65,8 @@ contains
     character(:), allocatable :: text
     integer :: at, last
     known = .false.
+    call FileHead(path, longest_head, text, error)      ! another file may be larger than the memory
+    if (allocated(error) .or. index(text, before) /= 1) return
     call FileText(path, text, error)
     if (allocated(error)) return
     last = index(text, nl)

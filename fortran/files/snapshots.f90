@@ -5,13 +5,12 @@ module snapshots_m
   use checked_m, only: CountOf, Whole
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_close, fio_crc_floats, fio_enddef, fio_get_att_text, fio_open, fio_put_doubles, fio_put_floats, fio_put_longs
-  use files_c, only: file_numbered
   use files_m, only: FileExists, FileRemove
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
   use gather_m, only: film_missing, gather_t
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
-  use sides_m, only: SideSnapshot
+  use sides_m, only: SideSnapshot, SideSnapshots
   use attributes_m, only: attribute_t
   use text_m, only: CString, Str
   implicit none
@@ -57,14 +56,14 @@ contains
     character(*), intent(in) :: output
     integer, intent(out) :: n
     type(error_t), allocatable, intent(inout) :: error
-    integer :: record
+    integer, allocatable :: record(:)
+    integer :: i
     n = 0
-    record = -1
-    do while (.not. allocated(error))
-      record = file_numbered(CString(output//'.snap'), CString('.nc'), int(record, c_int))
-      if (record < 0) exit
-      if (.not. Ours(FioSnapshotPath(output, record))) cycle
-      call FileRemove(FioSnapshotPath(output, record), error)
+    call SideSnapshots(output, record)
+    do i = 1, size(record)
+      if (allocated(error)) exit
+      if (.not. Ours(FioSnapshotPath(output, record(i)))) cycle
+      call FileRemove(FioSnapshotPath(output, record(i)), error)
       if (.not. allocated(error)) n = n + 1
     end do
   end subroutine FioSnapshotsRemove

@@ -24,16 +24,17 @@ contains
     type(problems_t) :: problems
     logical :: fresh, made
     log = StoreJournalPath(path)
-    fresh = .not. FileExists(log)
     store%path = path
     store%host = host
     store%last_only = last_only
     call OursCheck(path, overwrite, problems)
     call ProblemsRaise(problems, "what lies beside '"//path//"'", error)
+    fresh = .not. FileExists(log)
     if (FileExists(path) .and. fresh .and. .not. overwrite) call Fail(error, "'"//path//"' exists but its journal '"//log// &
       "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
+    fresh = .not. FileExists(log)                   ! once more: the run that had the lock may have made its files meanwhile
     call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
     head = header
@@ -103,6 +104,7 @@ contains
     character(*), intent(in), optional :: begun
     logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
+    type(gather_header_t) :: head
     character(:), allocatable :: note
     logical :: anew
     note = ''
@@ -110,6 +112,7 @@ contains
     made = .false.
     anew = NothingBegun(path, log)
     anew = anew .or. overwrite
+    call CheckOurs(store, error)
     call JournalOpen(store%journal, log, header%fingerprint, header%record, anew, error)
     call TellChanges(store, path, header, error)
     if (allocated(error)) return
@@ -123,10 +126,13 @@ contains
     else
       call CheckOurs(store, error)
       if (allocated(error)) return
-      call FioCreate(store%fio, path, header, .false., error, made)
+      head = header
+      if (store%journal%grown > 0) call head%add('grown', store%journal%grown)    ! of one time with its journal, see grow.f90
+      call FioCreate(store%fio, path, head, .false., error, made)
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
+    call CheckOurs(store, error)                    ! what is noted from here on is of what was read
     call CompareStatus(store, error)
     call Redo(store, error)
     call CheckOurs(store, error)

@@ -42,8 +42,8 @@ def events(word):
     return [line for line in JOURNAL.read_text().splitlines() if f" {word} " in line]
 
 
-def job(loop, log, gate=None, **env):
-    return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.0003"), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
+def job(loop, log, gate=None, words=(), **env):
+    return subprocess.Popen(mini3d.command("par=job.par", "output=out.nc", "checkpoint=0.0003", *words), stdin=subprocess.DEVNULL, stderr=open(log, "w"),
                             env=preload(os.environ, slow_machine(loop), bad.env, gate.env if gate else {}, env))
 
 
@@ -74,11 +74,14 @@ for turn, dones in enumerate((0, 1)):
     claim(not off and films and not left, f"output and pictures are the undisturbed ones, nothing is left behind {off} {left}")
 
 # The same while it makes its files, or is about to: they are another's when it wakes, which it neither disturbs nor removes.
-for place, after, loop in ((".half", "0", 0), (".half", "1", 0), ("out.nc.journal", "0", 6000)):
+for place, after, loop, words in ((".half", "0", 0, ()), (".half", "1", 0, ()), ("out.nc.journal", "0", 6000, ()),
+                                  ("out.nc.journal", "2", 6000, ("overwrite=y",))):
     for path in Path(".").glob("out.nc*"):
         path.unlink()
+    if words:
+        JOURNAL.touch()                            # which is looked at twice before the lock, and before it is opened to be written to
     here = Path("here").resolve()
-    first = job(0, "first.err", None, LD_PRELOAD=shim("wait"), WAIT_AT=place, WAIT_AFTER=after, WAIT_HERE=str(here))
+    first = job(0, "first.err", None, words, LD_PRELOAD=shim("wait"), WAIT_AT=place, WAIT_AFTER=after, WAIT_HERE=str(here))
     began = wait_until(here.exists, process=first)
     LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone()}", LOCK.read_text()))
     gate = Gate("other", loops=120) if loop else None

@@ -3,12 +3,16 @@
 run at once and models only what was never committed, and the command of before goes on with what there was."""
 import os
 import random
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from badfs import BadFs
-from check import ALL, claim, done, given_seed, skip
-from minisurvey import differences, make, run, write_keymap
+from check import ALL, PATIENCE, claim, done, given_seed, skip
+from jobs import line_with, wait_until
+from minisurvey import command, differences, make, run, write_keymap
+from shims import preload, shim
 from spltools.gathers.gathers import Gathers
 
 if "debug" in os.environ["B"]:
@@ -94,4 +98,46 @@ while n < 5000:
     n += 1 if ALL else rng.randrange(8, 20)
 bad.say("")
 claim(n > 10 and not wrong, f"a write that fails, up to the {n}th: nothing is lost {wrong[:2] if wrong else ''}")
+
+# One that sleeps as it begins to grow, while another takes the output over, does all there is to do and ends, replaces nothing of it. There
+# are twice as many shots then: their slots are in pieces as large as before.
+Path("line.keymap").write_text(after + "shot 300 640 13.1 cable\n")
+run("par=job.par", "output=whole6.nc")
+here, lock, log = Path("here").resolve(), Path("slept.nc.lock"), Path("slept.err")
+
+
+def sleeper(name, place):
+    """A job, and whether it stands still as it opens a file with `place` in its name."""
+    p = subprocess.Popen(command("par=job.par", f"output={name}"), stdin=subprocess.DEVNULL, stderr=log.open("w"),
+                         env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_AT": place, "WAIT_HERE": str(here)}))
+    return p, wait_until(here.exists, process=p)
+
+
+start("slept.nc")
+first, began = sleeper("slept.nc", ".half")
+gone = subprocess.Popen(["true"])
+gone.wait()
+lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))     # so that the other need not wait for its silence
+r = run("par=job.par", "output=slept.nc")
+left = [Path("slept.nc" + end).read_bytes() for end in ("", ".journal")]
+here.unlink()
+status = first.wait(timeout=PATIENCE)
+same = left == [Path("slept.nc" + end).read_bytes() for end in ("", ".journal")]
+claim(began and r.returncode == 0 and status == 1 and same and not differences("whole6.nc", "slept.nc") and not lock.exists(),
+      f"one that slept as it began to grow, until another had done all: exit statuses {r.returncode} and {status}, must be 0 and 1; output and "
+      f"journal {'stay' if same else 'do not stay'}: {line_with('another run', log.read_text())}")
+
+# A survey that has grown before it had done any shot, and whose output is gone, begins anew, and goes on after that like any other.
+for text, removed in ((before, False), (after, True), (after, False)):
+    Path("line.keymap").write_text(text)
+    p, began = sleeper("lost.nc", "lost.nc.log")
+    p.kill()
+    p.wait()
+    here.unlink(missing_ok=True)
+    if removed:
+        os.remove("lost.nc")
+r = run("par=job.par", "output=lost.nc")
+claim(began and " grow " in Path("lost.nc.journal").read_text() and r.returncode == 0 and not differences("whole.nc", "lost.nc"),
+      f"one that has grown and lost its output with nothing in it: exit status {r.returncode}"
+      + (f" {r.stderr.strip()[-200:]}" if r.returncode else ""))
 done()

@@ -13,8 +13,8 @@ from pathlib import Path
 from badfs import BadFs
 from check import PATIENCE, claim, done, skip
 from jobs import Gate, kick, slow_machine
-from minisurvey import command, differences, make, run
-from shims import preload
+from minisurvey import command, differences, make, run, statuses
+from shims import preload, shim
 
 SHOTS = 6
 make(shots=SHOTS)
@@ -123,6 +123,60 @@ for word in ("noflock", "nolink") if bad else ():
     for name in files():
         os.remove(name)
     bad.say("")
+
+# --- a job that comes while the first one makes its files, and gets the lock when that one has ended ----------------------------
+
+if bad:
+    here = Path("here").resolve()
+    late = subprocess.Popen(command("par=job.par", "output=out.nc", "fpeak=13"), stdin=subprocess.DEVNULL, stderr=open("job.err", "w"),
+                            env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_AT": "out.nc.lock", "WAIT_HERE": str(here)}))
+    began = until(here.exists)
+    r = run("par=job.par", "output=out.nc")
+    before = files()
+    here.unlink()
+    status = late.wait(timeout=PATIENCE)
+    said = Path("job.err").read_text()
+    claim(began and r.returncode == 0 and status == 1 and "belongs to another job" in said and files() == before and "out.nc.journal" in before,
+          f"one of other parameters, which looked before the first one had a journal, is refused: exit status {status}; nothing is touched: "
+          f"{sorted(set(before) - set(files()))} {said.strip()[:150]}")
+    for name in files():
+        os.remove(name)
+
+# --- a job that slept while it opened its files, until another one has taken them over, done all and ended -------------------------
+
+if bad:
+    bad.say("noflock")                             # as others are seen from another machine
+    line = Path("line.keymap").read_text()
+    Path("line.keymap").write_text(line + "redo 102\n")
+    here, gone, held = Path("here").resolve(), subprocess.Popen(["true"]), []
+    gone.wait()
+    for opened in range(100):                      # until it has its journal
+        for end in ("", ".journal"):
+            shutil.copy("whole.nc" + end, "out.nc" + end)
+        late = subprocess.Popen(command("par=job.par", "output=out.nc"), stdin=subprocess.DEVNULL, stderr=open("job.err", "w"),
+                                env=preload(os.environ, bad.env, {"LD_PRELOAD": shim("wait"), "WAIT_AT": "out.nc", "WAIT_AFTER": str(opened),
+                                                                  "WAIT_HERE": str(here)}))
+        until(lambda: here.exists() or late.poll() is not None)
+        held = [os.path.realpath(fd) for fd in Path(f"/proc/{late.pid}/fd").glob("*")]
+        if late.poll() is not None or os.path.realpath("out.nc.journal") in held:
+            break
+        late.kill()
+        late.wait()
+        for name in [*files(), "here", LOCK]:
+            Path(name).unlink(missing_ok=True)
+    began = late.poll() is None
+    LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", LOCK.read_text()))
+    r = run("par=job.par", "output=out.nc", env=bad.env)
+    size = os.path.getsize("out.nc.journal")
+    here.unlink()
+    status = late.wait(timeout=PATIENCE)
+    grown = Path("out.nc.journal").read_text()[size:]
+    claim(began and r.returncode == 0 and grown.count(" todo ") == 0 and statuses("out.nc") == [1] * SHOTS,
+          f"a shot that the other one has modelled again stays done: exit statuses {r.returncode} and {status}, {statuses('out.nc')} {grown}")
+    Path("line.keymap").write_text(line)
+    bad.say("")
+    for name in files():
+        os.remove(name)
 
 # --- a lock left behind -------------------------------------------------------------------------------------------------
 

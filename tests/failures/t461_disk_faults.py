@@ -13,6 +13,7 @@ from badfs import BadFs
 from check import claim, done, drawn, given_seed, skip
 from jobs import Job, done_once, events, kick
 from minisurvey import command, differences, make, run, statuses, write_keymap
+from shims import shim
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -207,6 +208,38 @@ for most in (os.path.getsize("sized.nc") - 100, 1000):         # bytes: more tha
     left = [p.name for p in Path(".").glob("large.nc*")]
     claim(r.returncode == 1 and "ulimit -f" in r.stderr and "are free" not in r.stderr and not left,
           f"a file of more than the {most} bytes that a process may write: exit status {r.returncode}: {r.stderr.strip()[-200:]}; files left: {left}")
+
+# --- room that a file system gives back later ---------------------------------------------------------------------------------
+
+LATE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+static int removed;
+int unlink(const char *path) {
+    REAL(unlink);
+    removed |= strcmp(path, "late.nc") == 0;
+    return real(path);
+}
+int statvfs(const char *path, struct statvfs *s) {
+    REAL(statvfs);
+    const int rc = real(path, s);
+    s->f_bavail = removed ? 1 : s->f_bavail;
+    return rc;
+}
+int syncfs(int fd) {
+    REAL(syncfs);
+    removed = 0;
+    return real(fd);
+}
+"""
+run("par=job.par", "output=late.nc")
+r = run("par=job.par", "output=late.nc", "overwrite=y", env={"LD_PRELOAD": shim("late", LATE)})
+claim(r.returncode == 0 and differences("sized.nc", "late.nc") == [], "overwrite=y where what was removed is free after the next commit of the file "
+      f"system, as of Btrfs: exit status {r.returncode} {r.stderr.strip()[-200:] if r.returncode else ''}")
 
 # --- a real one ---------------------------------------------------------------------------------------------------------
 

@@ -198,10 +198,17 @@ def exchanged(name, content):
 
 
 for name, content in (("o", b"my thesis\n"), ("o", Path("vp.raw").read_bytes()), ("o.journal", b"dear diary\n" * 5),
+                      ("o.journal", b"2026\nnotes of the line\n"), ("o.journal", b"\nnotes of the line\n"),
                       ("o.log", b"dear diary\n"), ("o.par", b"fpeak = 12\n"), ("o.par", kept["o.par"].replace(b"= 12 ", b"= 13 "))):
     exchanged(name, content)
     why = refused(lambda timeout: run("par=job.par", "output=o", "overwrite=y", timeout=timeout), [name])
     claim(not why, f"{name} exchanged for {content[:12]!r}, with overwrite=y: {why or 'refused, and it stays'}")
+for name in ("o.journal", "o.par"):
+    exchanged(name, b"")
+    os.truncate(name, 2**42)
+    r = run("par=job.par", "output=o", "overwrite=y")
+    claim(r.returncode == 1 and f"'{name}', the name of the" in r.stderr and "was not written by a run" in r.stderr and os.path.getsize(name) == 2**42,
+          f"{name} exchanged for a file that no memory holds: exit status {r.returncode} {r.stderr[-200:]}")
 for name, content in (("o", b""), ("o", kept["o"][:3000]), ("o.journal", b""), ("o.journal", b"0" + kept["o.journal"][1:]),
                       ("o.journal", b"\xff" * 60 + kept["o.journal"][60:]), ("o.log", b"")):
     exchanged(name, content)

@@ -109,6 +109,26 @@ def long_names():
     shutil.rmtree('d' * 199)
 
 
+def longest_name():
+    """A name of as many characters as are allowed leaves room for all that lies beside it, as a dead job's lock is taken over and as the
+    survey grows too."""
+    name = 212 * 'o' + '.nc'
+    refused('a name of 216 characters', ['too long', 'at most', '215'], f'output=o{name}', verb='run')
+    if fine('a name of 215 characters', 'run', 'par=job.par', f'output={name}'):
+        gone = subprocess.Popen(['true'])
+        gone.wait()
+        here = Path('/proc/sys/kernel/random/boot_id').read_text().strip() + '/' + os.readlink('/proc/self/ns/pid') + '/1'
+        Path(name + '.lock').write_text(f'lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid={gone.pid} here={here} token=0123456789abcdef '
+                                        'does=deals beat=000000000012\n')
+        Path('more.keymap').write_text(Path('line.keymap').read_text() + 'shot 900 610 13.1 cable\n')
+        if fine('it grows, and takes over from a dead job', 'run', 'par=job.par', f'output={name}', 'keymap=more.keymap'):
+            claim(ms.statuses(name) == [1, 1, 1], f'all shots are done: {ms.statuses(name)}')
+    left = sorted(p.name.replace(name, 'NAME') for p in Path('.').glob('ooo*'))
+    claim(left == ['NAME', 'NAME.journal', 'NAME.log', 'NAME.par'], f'nothing else is left: {left}')
+    for path in Path('.').glob('ooo*'):
+        path.unlink()
+
+
 def line_ends():
     """CR LF, CR, byte-order marks and UTF-8 in comments change nothing."""
     mark = b'\xef\xbb\xbf'
@@ -247,6 +267,7 @@ ms.make(2)
 if fine('the survey under plain names', 'run', 'par=job.par'):
     names()
     long_names()
+    longest_name()
     line_ends()
     empty_files()
     numbers()

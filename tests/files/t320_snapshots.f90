@@ -7,7 +7,8 @@ program t320_snapshots
   use gather_m, only: gather_t
   use iso_c_binding, only: c_int, c_ptr
   use kinds_m, only: dp, i8, sp
-  use snapshots_m, only: FioSnapshots
+  use sides_m, only: SideSnapshots
+  use snapshots_m, only: FioSnapshots, FioSnapshotsRemove
   use gather_header_m, only: gather_header_t
   use text_m, only: CString, Str
   implicit none
@@ -19,7 +20,8 @@ program t320_snapshots
   real(sp) :: p(nx, nz, nt)
   real(dp) :: x(nx), t(nt)
   integer(i8) :: crc(1), stored(1)
-  integer :: i, rc
+  integer :: i, n, rc
+  integer, allocatable :: record(:)
   logical :: left
 
   call about%add('title', 'three frames')
@@ -58,5 +60,15 @@ program t320_snapshots
   call ClaimFails(error, 'No such file', 'a folder that does not exist')
   left = FileExists(FileHalf('frames.nc'))
   call Claim(.not. left, 'no temporary file stays')
+  call execute_command_line('touch o.nc.snap7.nc o.nc.snap07.nc o.nc.snap2147483648.nc o.nc.snap8.nc.half p.nc.snap9.nc; mkdir o.nc.snap3.nc; '// &
+                            'ln -s frames.nc o.nc.snap4.nc; cp frames.nc o.nc.snap12.nc; cp frames.nc o.nc.snap2147483647.nc')
+  call SideSnapshots('o.nc', record)
+  call Claim(size(record) == 3 .and. all([any(record == 7), any(record == 12), any(record == huge(n))]), &
+             'three files have names of snapshots of an output: '//Str(size(record)))
+  call FioSnapshotsRemove('o.nc', n, error)
+  call SideSnapshots('o.nc', record)
+  call Claim(n == 2 .and. size(record) == 1 .and. .not. allocated(error), 'the two that are snapshots are removed: '//Str(n))
+  call SideSnapshots('nowhere/o.nc', record)
+  call Claim(size(record) == 0, 'in a folder that is not there are none')
   call Done()
 end program t320_snapshots

@@ -140,7 +140,8 @@ contains
     character(:), allocatable :: line, host, note, text
     type(error_t), allocatable :: error
     type(event_t) :: e
-    integer :: i, at, refused, torn, length, other
+    integer(i8) :: length
+    integer :: i, at, refused, torn, other
     refused = 0
     torn = 0
     other = 0
@@ -149,11 +150,11 @@ contains
       text = LineOf(line)
       at = 1 + RandomBelow(len(text) - 1)
       text(at:at) = achar(modulo(iachar(text(at:at)) + 1 + RandomBelow(126), 128))
-      length = LineFind(text, 1, error)
+      length = LineFind(text, 1_i8, error)
       if (allocated(error)) refused = refused + 1
       if (allocated(error)) deallocate (error)
-      length = LineFind(LineOf(line), 1, error)
-      if (length == len(line) + 9 .and. .not. allocated(error)) length = LineFind(line, 1, error)
+      length = LineFind(LineOf(line), 1_i8, error)
+      if (length == len(line) + 9 .and. .not. allocated(error)) length = LineFind(line, 1_i8, error)
       if (length == -1) torn = torn + 1
       at = 1 + RandomBelow(len(line))
       line(at:at) = achar(33 + RandomBelow(94))
