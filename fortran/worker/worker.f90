@@ -133,8 +133,10 @@ contains
     integer, intent(in) :: number
     type(error_t), allocatable :: error
     real(dp) :: start
+    logical :: stepped
     if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
     start = host_seconds()
+    stepped = active%state == LOOPING
     select case (active%state)
     case (IDLE)
       call ShotAsk(worker, active, number)
@@ -145,7 +147,7 @@ contains
       worker%io = worker%io + host_seconds() - start
       return
     case (READY)
-      call Begin(worker, active, error)
+      call Begin(worker, active, stepped, error)
       call Agree(worker, active, error)
     case (LOOPING)
       call Steps(worker, active, error)
@@ -161,7 +163,7 @@ contains
     end select
     worker%compute = worker%compute + host_seconds() - start
     if (worker%group%broken .or. .not. allocated(error)) return
-    if (active%state == LOOPING) call StateDiscard(worker, active, error)
+    if (stepped) call StateDiscard(worker, active, error)
     call ShotLost(worker, active, error)
   end subroutine Turn
 
@@ -194,12 +196,14 @@ contains
     worker%signal = wish(2)
   end subroutine Agree
 
-  !> Sets a shot up; its time loop begins when the GPU has room for its steps.
-  subroutine Begin(worker, active, error)
+  !> Sets a shot up; its time loop begins when the GPU has room for its steps. `stepped`: some of them were asked for.
+  subroutine Begin(worker, active, stepped, error)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
+    logical, intent(out) :: stepped
     type(error_t), allocatable, intent(inout) :: error
     class(scheme_t), allocatable :: scheme
+    stepped = .false.
     if (.not. active%waits) then
       call WorkerScheme(worker, active, scheme)
       call active%solver%setup(scheme, active%window, active%shot, error)
@@ -217,7 +221,8 @@ contains
     active%waits = .false.
     active%state = LOOPING
     if (worker%gpu .and. .not. worker%reported) active%last_beat = active%last_beat - SOON
-    if (worker%gpu .and. .not. allocated(error)) call Steps(worker, active, error)  ! the GPU has something to do at once
+    stepped = worker%gpu .and. .not. allocated(error)
+    if (stepped) call Steps(worker, active, error)  ! the GPU has something to do at once
   end subroutine Begin
 
   !> True where too few shots have steps left to give to the GPU, and none waits longer than this one. CPU cores have room.
