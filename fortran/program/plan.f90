@@ -181,7 +181,7 @@ contains
     if (kind == ON_CORES) then
       call MemoryNeed(survey, memory)
       n = findloc(role%nodes%master, .true., 1)
-      room = (real(role%nodes(n)%available, dp) - memory%master)/max(1, role%nodes(n)%workers)
+      room = max(0.0_dp, real(role%nodes(n)%available, dp) - memory%master)/max(1, role%nodes(n)%workers)
       if (role%nodes(n)%total <= 0) room = huge(room)
     else if (device_count() > 0) then
       call FailFromC(device_use(0), error)
@@ -189,7 +189,7 @@ contains
       if (allocated(error)) return
       room = RolesUsable(free, survey%job%ranks_per_gpu)
     end if
-    if (room > 0) then
+    if (room > 0 .or. kind == ON_CORES) then
       n = GroupFewest(survey, room, kind)
       text = 'auto: '//Str(n)//' rank(s) hold the largest shot, '//MemoryBytes(GroupNeed(survey, max(1, n), kind))// &
              ' each, of '//MemoryBytes(room)//' that a rank has here'
