@@ -22,7 +22,7 @@ module worker_m
   use scheme_m, only: scheme_t
   use solver_m, only: solver_t
   use text_m, only: Str
-  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, NO_STATE, WANTED
+  use worker_checkpoint_m, only: AwaitDisk, StateDiscard, StateKeep, StateResume, StateWish, NO_STATE, WANTED
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_log_m, only: LogExchanged, LogShared
   use worker_receive_m, only: WorkerOpen, WorkerReceive
@@ -61,6 +61,7 @@ contains
     do i = 1, size(worker%active)
       call worker%active(i)%solver%free()
     end do
+    call AwaitDisk(worker)                      ! a worker that is silent meanwhile would be taken for lost
     call CheckpointerEnd(worker%checkpointer, said)
     if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
     if (.not. worker%job_over) call Bye(worker)
