@@ -135,8 +135,8 @@ void host_preset(const char *name, const char *value) {
     setenv(name, value, 0); /* where there is no room for it, nothing is preset */
 }
 
-/* The cores that this process may run on, of the first `most`; NULL where that cannot be told. The largest machines have
- * more than a cpu_set_t has room for, and say nothing to one who asks for so few. */
+/* The cores that this process may run on, of the first `most`; NULL where that cannot be told. The largest machines
+ * have more than a cpu_set_t has room for, and say nothing to one who asks for so few. */
 static cpu_set_t *cores(int *most) {
     for (*most = CPU_SETSIZE; *most <= MANY_CORES; *most *= 2) {
         cpu_set_t *set = CPU_ALLOC(*most);
