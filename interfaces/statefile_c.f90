@@ -24,7 +24,8 @@ module statefile_c
       type(c_ptr), value :: writer
     end subroutine statefile_free
 
-    !> Room for n numbers, kept from state to state; NULL where memory is short or the last state is still being written.
+    !> Room for n numbers, kept from state to state; NULL where memory is short, or other ranks of the machine take it at the same
+    !> moment, or the last state is still being written.
     type(c_ptr) function statefile_room(writer, n) bind(c)
       import :: c_ptr, c_long_long
       implicit none

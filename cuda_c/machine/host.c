@@ -16,6 +16,8 @@
 #include "files.h"
 #include "iface.h"
 
+enum { MANY_CORES = 1 << 20 };
+
 static volatile sig_atomic_t caught, terms, terminator, ends;
 
 /* Called by a signal, so by calls alone that may be made there. */
@@ -133,23 +135,34 @@ void host_preset(const char *name, const char *value) {
     setenv(name, value, 0); /* where there is no room for it, nothing is preset */
 }
 
+/* The cores that this process may run on, of the first `most`; NULL where that cannot be told. The largest machines
+ * have more than a cpu_set_t has room for, and say nothing to one who asks for so few. */
+static cpu_set_t *cores(int *most) {
+    for (*most = CPU_SETSIZE; *most <= MANY_CORES; *most *= 2) {
+        cpu_set_t *set = CPU_ALLOC(*most);
+        if (set && !sched_getaffinity(0, CPU_ALLOC_SIZE(*most), set))
+            return set;
+        CPU_FREE(set);
+    }
+    return NULL;
+}
+
 int host_cores(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set))
-        return 1;
-    int n = CPU_COUNT(&set);
+    int most;
+    cpu_set_t *set = cores(&most);
+    int n = set ? CPU_COUNT_S(CPU_ALLOC_SIZE(most), set) : 1;
+    CPU_FREE(set);
     return n < 1 ? 1 : n;
 }
 
 long host_cores_hash(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
+    int most;
+    cpu_set_t *set = cores(&most);
     unsigned long hash = 5381;
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, &set))
+    for (int i = 0; set && i < most; i++)
+        if (CPU_ISSET_S(i, CPU_ALLOC_SIZE(most), set))
             hash = hash * 33 + (unsigned long)i;
+    CPU_FREE(set);
     return (long)(hash >> 1);
 }
 

@@ -23,7 +23,8 @@
 #include "files.h"
 #include "iface.h"
 
-enum { PIECE = 1 << 20 }; /* floats: the checksum goes from piece to piece */
+enum { PIECE = 1 << 20 };         /* floats: the checksum goes from piece to piece */
+enum { SPARED = 16, STEPS = 64 }; /* a part of the memory left is not for states, which take it in so many steps */
 
 static const char MARK[8] = "SPLstat", HALF[] = ".half";
 static const char HEADING[] = "state of a shot"; /* headings begin so: checkpoint.f90 */
@@ -162,6 +163,23 @@ int statefile_busy(void *handle) {
     return w != NULL && w->started && !atomic_load(&w->finished);
 }
 
+/* Takes the pages of a room step by step. Ranks of a machine ask at the same moment, as their shots are alike, and each
+ * sees memory that all of them want: whoever finds, as it goes on, that too little would be left gives up. */
+static int take_pages(float *room, long n) {
+    const long step = 1 + (n / STEPS < PIECE ? n / STEPS : PIECE);
+    long total, left, available;
+    host_memory("", &total, &left);
+    for (long at = 0; at < n && total > 0; at += step) {
+        const long now = n - at < step ? n - at : step;
+        host_memory("", &total, &available);
+        REQUIRE(available - (n - at) * (long)sizeof(float) >= left / SPARED,
+                "a state of %.3g GB needs %.3g GB more of memory, and %.3g GB are available", 4e-9 * (double)n,
+                4e-9 * (double)(n - at), 1e-9 * (double)available);
+        memset(room + at, 0, (size_t)now * sizeof(float));
+    }
+    return 0;
+}
+
 void *statefile_room(void *handle, long n) {
     writer *w = handle;
     if (w == NULL || n < 0 || statefile_busy(w)) {
@@ -175,6 +193,11 @@ void *statefile_room(void *handle, long n) {
         w->state = (size_t)n < SIZE_MAX / sizeof(float) ? malloc(n > 0 ? (size_t)n * sizeof(float) : 1) : NULL;
         if (w->state == NULL) {
             err_set("no memory for a state of %ld numbers (%.3f GB)", n, 4e-9 * (double)n);
+            return NULL;
+        }
+        if (take_pages(w->state, n)) {
+            free(w->state);
+            w->state = NULL;
             return NULL;
         }
         w->room = n;

@@ -10,7 +10,7 @@ module commits_m
   implicit none
   private
   public :: commits_t, written_t, verdict_t, CommitsDue, CommitsNext, CommitsAdd, CommitsMade, CommitsClear, CommitsVerdict
-  public :: CommitsMemory
+  public :: CommitsMemory, CommitsShare
 
   integer, parameter :: MOST = 256              !< gathers of one commit
   real(dp), parameter :: LARGEST = 128.0e6_dp   !< bytes of traces in it
@@ -112,5 +112,12 @@ contains
     real(dp), intent(in) :: gather
     bytes = min(LARGEST, (MOST - 1)*gather) + gather
   end function CommitsMemory
+
+  !> Of the `seconds` that the syncs of a commit take a gather has so many for itself, where gathers of so many bytes come `every`
+  !> so many seconds; 0: as fast as they can be committed.
+  elemental real(dp) function CommitsShare(seconds, gather, every) result(share)
+    real(dp), intent(in) :: seconds, gather, every
+    share = min(seconds, max(every/WAIT, seconds/max(1.0_dp, min(real(MOST, dp), LARGEST/max(gather, 1.0_dp)))))
+  end function CommitsShare
 
 end module commits_m

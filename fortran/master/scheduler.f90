@@ -97,7 +97,8 @@ module scheduler_m
 
     !> The capacities of all workers, now. The time until one that has not asked for a while asks again is presumed to be as long as
     !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one
-    !> with its rate, which is free when all of these are done: what it gets shares its rate with them.
+    !> with its rate, which is free when all of these are done: what it gets shares its rate with them. One that asks for nothing
+    !> more has its shots alone.
     pure module subroutine Capacities(scheduler, rate, now, capacity)
       type(scheduler_t), intent(in) :: scheduler
       real(dp), intent(in) :: rate(:)             !< (workers)

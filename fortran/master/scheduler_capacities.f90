@@ -17,12 +17,13 @@ contains
     do w = 1, size(rate)
       associate (p => scheduler%load(w))
         own = capacity_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, p%asking > 0))
-        if (p%at_once > 1) then
+        if (max(p%at_once, p%shots) > 1) then
           call SharedCapacities(scheduler, mine(first(w):first(w + 1) - 1), own, now, capacity, n)
         else
           do i = first(w), first(w + 1) - 1
             n = n + 1
             capacity(n) = Busy(scheduler, mine(i), rate(w), now)
+            if (p%at_once == 0) capacity(n)%rate = 0    ! it gets no further one
           end do
         end if
         if (p%at_once > merge(0, p%shots, p%at_once > 1) .or. p%expected) then

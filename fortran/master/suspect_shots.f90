@@ -53,8 +53,8 @@ contains
     end do
   end subroutine DeathsTake
 
-  !> The worker was not dead: what its silence was held against its shots is forgiven. One that was parked stays parked, unless its
-  !> traces come.
+  !> The worker was not dead: what its silence was held against its shots is forgiven. One that was parked for it, or for it and the
+  !> loss of others together, is dealt again.
   subroutine DeathsUndo(scheduler, losses)
     type(scheduler_t), intent(inout) :: scheduler
     type(loss_t), intent(in) :: losses(:)
@@ -63,10 +63,17 @@ contains
       associate (slot => losses(i)%slot)
         if (losses(i)%blamed) scheduler%deaths(slot) = max(0, scheduler%deaths(slot) - 1)
         if (losses(i)%alone) scheduler%attempts(slot) = max(0, scheduler%attempts(slot) - 1)
-        if (losses(i)%parked) call SchedulerUnpark(scheduler, slot)
+        if (losses(i)%parked .or. .not. IsPoison(scheduler, slot)) call SchedulerUnpark(scheduler, slot)
       end associate
     end do
   end subroutine DeathsUndo
+
+  !> A shot was to blame for too many lost workers, or lost too often.
+  pure logical function IsPoison(scheduler, slot)
+    type(scheduler_t), intent(in) :: scheduler
+    integer, intent(in) :: slot
+    IsPoison = scheduler%deaths(slot) >= max(2, scheduler%retries) .or. scheduler%attempts(slot) > scheduler%retries
+  end function IsPoison
 
   !> A worker that was taken for lost still works on a shot: it keeps it if the shot waits to be dealt again. Else `adopted` is
   !> false, and the worker should drop it.

@@ -9,7 +9,7 @@ module plan_m
   use grow_m, only: GrowForetell
   use group_size_m, only: GroupAdvise, GroupFewest, GroupNeed, GroupSized
   use grouping_m, only: ON_CORES, ON_GPU
-  use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
+  use forecast_m, only: cost_t, EXCHANGE, ForecastCommit, ForecastRun, ForecastShot, ForecastWait
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
@@ -181,7 +181,7 @@ contains
     if (kind == ON_CORES) then
       call MemoryNeed(survey, memory)
       n = findloc(role%nodes%master, .true., 1)
-      room = (real(role%nodes(n)%available, dp) - memory%master)/max(1, role%nodes(n)%workers)
+      room = max(0.0_dp, real(role%nodes(n)%available, dp) - memory%master)/max(1, role%nodes(n)%workers)
       if (role%nodes(n)%total <= 0) room = huge(room)
     else if (device_count() > 0) then
       call FailFromC(device_use(0), error)
@@ -189,7 +189,7 @@ contains
       if (allocated(error)) return
       room = RolesUsable(free, survey%job%ranks_per_gpu)
     end if
-    if (room > 0) then
+    if (room > 0 .or. kind == ON_CORES) then
       n = GroupFewest(survey, room, kind)
       text = 'auto: '//Str(n)//' rank(s) hold the largest shot, '//MemoryBytes(GroupNeed(survey, max(1, n), kind))// &
              ' each, of '//MemoryBytes(room)//' that a rank has here'
@@ -278,25 +278,36 @@ contains
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     type(cost_t), intent(in) :: cost
-    real(dp), allocatable :: shot(:), apart(:)   ! its time in one process, with a worker of its own
-    real(dp) :: beside
+    real(dp), allocatable :: shot(:)             ! its time in one process
+    real(dp) :: beside, commit
     integer :: workers
     associate (s => survey%scheme)
       allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces) + WithPictures(cost, span))
-      apart = shot/span%gain + EXCHANGE
-      beside = (sum(shot - WithPictures(cost, span)) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
-      call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
+      commit = ForecastCommit(cost, sum(shot)/size(shot))
+      beside = (sum(shot - WithPictures(cost, span)) - cost%step*sum(span%of)*s%nt)/size(shot) + commit
+      call Row('time', 'about '//Lasts(ForecastRun(shot, commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
                ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
                ' ms a shot for set-up, traces and files)')
       workers = max(1, (role%size - 1)/s%ranks)
-      if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(apart, cost%commit, workers))//' on the '//Str(workers)// &
+      if (.not. role%alone) call Row('', 'about '//Lasts(Apart(workers))//' on the '//Str(workers)// &
                                      ' worker(s) of this job'//trim(merge(', groups of ranks', repeat(' ', 17), s%ranks > 1)))
-      if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(apart, cost%commit, 8))// &
-                               ' on 8; not below '//Lasts(ForecastRun(apart, cost%commit, size(shot)))//', whatever their number')
+      if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(Apart(8))// &
+                               ' on 8; not below '//Lasts(Apart(size(shot)))//', whatever their number')
       if (cost%picture > 0) call Row('', Lasts(sum(WithPictures(cost, span)))//' of it in one process for '// &
                                      trim(survey%physics%pictures))
       if (cost%picture < 0) call Row('', 'without '//trim(survey%physics%pictures)//', which could not be tried')
     end associate
+
+  contains
+
+    !> The time of the run with so many workers beside rank 0.
+    real(dp) function Apart(workers)
+      integer, intent(in) :: workers
+      real(dp), allocatable :: theirs(:)
+      allocate (theirs, source=shot/span%gain + EXCHANGE)
+      theirs = theirs + ForecastWait(cost, sum(theirs)/size(shot)/workers)
+      Apart = ForecastRun(theirs, ForecastCommit(cost, 0.0_dp), workers)
+    end function Apart
   end subroutine PrintTime
 
   !> Seconds that pictures and maps add to each shot.
@@ -331,7 +342,7 @@ contains
     type(error_t), allocatable :: error
     type(cost_t) :: cost
     real(dp), allocatable :: shot(:)
-    real(dp) :: room, need
+    real(dp) :: room, need, commit
     character(:), allocatable :: name, words
     integer :: shots, too_large, n
     if (device_count() == 0) then
@@ -361,14 +372,15 @@ contains
       allocate (shot, source=ForecastShot(cost, span%of, real(survey%scheme%nt, dp), span%traces, shots > 1) + &
                              WithPictures(cost, span))
       n = max(1, min(n, survey%job%gpn))
-      call Row('GPU time', 'about '//Lasts(ForecastRun(shot, cost%commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
+      commit = ForecastCommit(cost, 0.0_dp)
+      call Row('GPU time', 'about '//Lasts(ForecastRun(shot, commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
                ' Gcell/s'//trim(merge(', set-up and traces meanwhile', repeat(' ', 29), shots > 1))//')')
       associate (ranks => survey%scheme%ranks)
         if (ranks > 1) then
           n = max(1, n*survey%job%ranks_per_gpu/ranks)
-          call Row('', 'about '//Lasts(ForecastRun(shot/span%gain, cost%commit, n))//' on '//Str(n)//' group(s) of '//Str(ranks))
+          call Row('', 'about '//Lasts(ForecastRun(shot/span%gain, commit, n))//' on '//Str(n)//' group(s) of '//Str(ranks))
         else if (n > 1) then
-          call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
+          call Row('', 'about '//Lasts(ForecastRun(shot, commit, n))//' on '//Str(n))
         end if
       end associate
     end if

@@ -77,7 +77,9 @@ contains
     cost%setup = sums%setup/max(sums%cells, 1.0_dp)
     cost%step = sums%loop/max(sums%updates, 1.0_dp)
     cost%trace = sums%gather/max(sums%traces, 1.0_dp)
-    cost%commit = Commit(survey, 4.0_dp*survey%keymap%nrec_max*size(SplitList(scheme%components))*scheme%nt_out)
+    cost%gather = 4.0_dp*survey%keymap%nrec_max*size(SplitList(scheme%components))*scheme%nt_out
+    cost%commit = Commit(survey, cost%gather)
+    cost%sync = min(cost%commit, Commit(survey, 0.0_dp))
     if (size(survey%snapshot_records) > 0) call Pictures(survey, solver, scheme%variant, gpu, cost)
     call solver%free()
   end subroutine Rehearse

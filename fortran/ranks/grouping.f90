@@ -95,6 +95,9 @@ contains
     logical, intent(in) :: wanted(0:)
     integer :: r
     do r = 0, size(node) - 1
+      if (r > 0) then
+        if (node(r) == node(r - 1)) cycle       ! most often: there may be thousands of ranks, and sizes of groups to try
+      end if
       if (any(node(:r - 1) == node(r))) cycle
       call Fill(grouping, node, wanted .and. node == node(r))
     end do

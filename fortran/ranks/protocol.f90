@@ -60,7 +60,8 @@ module protocol_m
   integer, parameter :: HEADER = 2*NUMBERS + 5
   integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender of fields waits
   real(dp), parameter :: STUCK = 1.0_dp       !< seconds without an arrival after which a sender waits no longer
-  integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read
+  integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read,
+  real(dp), parameter :: STILL = 5.0_dp       !< unless none of these messages came in so many seconds: a sender stands still
   integer(i8), parameter :: LONGEST = 2_i8**38  !< numbers of a kind in a message, beyond which a header is garbled
 
   type :: message_t
@@ -102,7 +103,7 @@ module protocol_m
   !> A message whose header is here and whose rest may not be yet.
   type :: incoming_t
     type(message_t) :: message
-    integer(i8) :: bytes = 0
+    integer(i8) :: bytes = 0                  !< that are awaited of it, 0 where it does not come
     logical :: forgotten = .false.            !< its sender is taken for lost
     type(MPI_Request), allocatable :: request(:)   !< of all parts
     type(incoming_t), pointer :: next => null()
@@ -115,7 +116,8 @@ module protocol_m
     type(outgoing_t), pointer, private :: first => null(), last => null()       !< on their way, oldest first
     integer(i8), private :: bytes = 0                                           !< in them
     type(incoming_t), pointer, private :: first_in => null(), last_in => null() !< awaited, oldest header first
-    integer(i8), private :: bytes_in = 0                                        !< of these
+    integer(i8), private :: bytes_in = 0                                        !< of these, but for those that do not come
+    real(dp), private :: waited = 0, looked = 0                                 !< for one of them, listening; latest look [s]
     real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< time that messages are waited for at the end [s]
     type(message_t), allocatable, private :: inbox(:)                           !< replies of `listener` not yet received
     integer, allocatable, private :: dead(:)                                    !< ranks that are dead
@@ -348,12 +350,31 @@ contains
     type(link_t), intent(inout) :: link
     type(MPI_Status) :: status
     logical :: there
+    call ListenOn(link)
     do while (link%bytes_in < ROOM_IN)
       call MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, link%world, there, status)
       if (.not. there) exit
       call ReceiveHeader(link, status%MPI_SOURCE)
     end do
   end subroutine ReceiveHeaders
+
+  !> Messages that do not come, as their senders stand still or are gone, take no room from those of others. A rank that stood still
+  !> itself, or was busy, has not listened meanwhile.
+  subroutine ListenOn(link)
+    type(link_t), intent(inout) :: link
+    type(incoming_t), pointer :: a
+    real(dp) :: now
+    now = host_seconds()
+    link%waited = link%waited + min(1.0_dp, now - link%looked)
+    link%looked = now
+    if (link%bytes_in < ROOM_IN .or. link%waited < STILL) return
+    a => link%first_in
+    do while (associated(a))
+      a%bytes = 0
+      a => a%next
+    end do
+    link%bytes_in = 0
+  end subroutine ListenOn
 
   subroutine ReceiveHeader(link, rank)
     type(link_t), intent(inout) :: link
@@ -391,6 +412,7 @@ contains
       end do
     end associate
     link%bytes_in = link%bytes_in + a%bytes
+    link%waited = 0
     if (associated(link%last_in)) then
       link%last_in%next => a
     else
@@ -448,6 +470,7 @@ contains
     end if
     if (.not. associated(a%next)) link%last_in => before
     if (.not. a%forgotten) link%bytes_in = link%bytes_in - a%bytes
+    link%waited = 0
     message%kind = a%message%kind
     message%from = a%message%from
     message%n = a%message%n

@@ -46,6 +46,7 @@ contains
     end if
     room = statefile_room(checkpointer%writer, n)
     if (.not. c_associated(room)) then
+      checkpointer%room = 0
       call FailFromC(1, error)
     else
       call c_f_pointer(room, state, [n])

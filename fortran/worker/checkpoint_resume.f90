@@ -201,8 +201,8 @@ contains
     if (allocated(error)) fault = error%message
   end subroutine ReadState
 
-  !> The shot goes on from a state. If that fails its next attempt begins at the first step. `said`: why a newer state was not used,
-  !> then a sentence on all.
+  !> The shot goes on from a state. If that fails, and not by a fault of its GPU, its next attempt begins at the first step. `said`:
+  !> why a newer state was not used, then a sentence on all.
   subroutine TakeUp(checkpointer, states, solver, record, turn, position, state, said, error)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(shot_states_t), intent(inout) :: states
@@ -215,7 +215,7 @@ contains
     call solver%load(position, state, error)
     call AddContext(error, 'going on from step '//Str(position%step))
     if (allocated(error)) then
-      call CheckpointerDrop(checkpointer, record)
+      if (.not. error%device) call CheckpointerDrop(checkpointer, record)
       return
     end if
     if (said /= '') said = '; a state was not used: '//said

@@ -22,7 +22,7 @@ module worker_m
   use scheme_m, only: scheme_t
   use solver_m, only: solver_t
   use text_m, only: Str
-  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, NO_STATE, WANTED
+  use worker_checkpoint_m, only: AwaitDisk, StateDiscard, StateKeep, StateResume, StateWish, NO_STATE, WANTED
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_log_m, only: LogExchanged, LogShared
   use worker_receive_m, only: WorkerOpen, WorkerReceive
@@ -61,6 +61,7 @@ contains
     do i = 1, size(worker%active)
       call worker%active(i)%solver%free()
     end do
+    call AwaitDisk(worker)                      ! a worker that is silent meanwhile would be taken for lost
     call CheckpointerEnd(worker%checkpointer, said)
     if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
     if (.not. worker%job_over) call Bye(worker)
@@ -133,8 +134,10 @@ contains
     integer, intent(in) :: number
     type(error_t), allocatable :: error
     real(dp) :: start
+    logical :: stepped
     if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
     start = host_seconds()
+    stepped = active%state == LOOPING
     select case (active%state)
     case (IDLE)
       call ShotAsk(worker, active, number)
@@ -145,7 +148,7 @@ contains
       worker%io = worker%io + host_seconds() - start
       return
     case (READY)
-      call Begin(worker, active, error)
+      call Begin(worker, active, stepped, error)
       call Agree(worker, active, error)
     case (LOOPING)
       call Steps(worker, active, error)
@@ -161,7 +164,7 @@ contains
     end select
     worker%compute = worker%compute + host_seconds() - start
     if (worker%group%broken .or. .not. allocated(error)) return
-    if (active%state == LOOPING) call StateDiscard(worker, active, error)
+    if (stepped) call StateDiscard(worker, active, error)
     call ShotLost(worker, active, error)
   end subroutine Turn
 
@@ -194,12 +197,14 @@ contains
     worker%signal = wish(2)
   end subroutine Agree
 
-  !> Sets a shot up; its time loop begins when the GPU has room for its steps.
-  subroutine Begin(worker, active, error)
+  !> Sets a shot up; its time loop begins when the GPU has room for its steps. `stepped`: some of them were asked for.
+  subroutine Begin(worker, active, stepped, error)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
+    logical, intent(out) :: stepped
     type(error_t), allocatable, intent(inout) :: error
     class(scheme_t), allocatable :: scheme
+    stepped = .false.
     if (.not. active%waits) then
       call WorkerScheme(worker, active, scheme)
       call active%solver%setup(scheme, active%window, active%shot, error)
@@ -217,7 +222,8 @@ contains
     active%waits = .false.
     active%state = LOOPING
     if (worker%gpu .and. .not. worker%reported) active%last_beat = active%last_beat - SOON
-    if (worker%gpu .and. .not. allocated(error)) call Steps(worker, active, error)  ! the GPU has something to do at once
+    stepped = worker%gpu .and. .not. allocated(error)
+    if (stepped) call Steps(worker, active, error)  ! the GPU has something to do at once
   end subroutine Begin
 
   !> True where too few shots have steps left to give to the GPU, and none waits longer than this one. CPU cores have room.

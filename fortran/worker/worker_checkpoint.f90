@@ -10,7 +10,7 @@ module worker_checkpoint_m
   use worker_type_m, only: worker_t, BEAT, WorkerBeat, WorkerFind, WorkerNote
   implicit none
   private
-  public :: StateResume, StateWish, StateKeep, StateKeepLast, StateDiscard
+  public :: StateResume, StateWish, StateKeep, StateKeepLast, StateDiscard, AwaitDisk
   public :: NO_STATE, WANTED
 
   integer, parameter :: NO_STATE = 0, WANTED = 1, NOT_NOW = 2   !< what a rank of a group wishes: the largest decides

@@ -16,6 +16,7 @@ module counter_m
     integer :: step = 0
     integer :: numbers = 3000
     logical :: bad = .false.
+    logical :: lost_gpu = .false., refuses = .false.   !< a state cannot be loaded, for its GPU or itself
     character(:), allocatable :: name
   contains
     procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, state_identity, time_position, state_size
@@ -101,6 +102,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%step = nint(state(size(state)))
     if (any(nint(state) /= position%step)) self%step = -1
+    if (self%lost_gpu .or. self%refuses) call Fail(error, 'it cannot be loaded')
+    if (self%lost_gpu) error%device = .true.
   end subroutine load
 
 end module counter_m
@@ -258,6 +261,17 @@ contains
     solver%bad = .false.
     call Again('one')
     call Claim(solver%step == 3, 'the state before is still there: '//said)
+    solver%lost_gpu = .true.
+    call CheckpointerResume(checkpointer, states, solver, 7, said, error)
+    call ClaimFails(error, 'going on from step 3: it cannot be loaded', 'a GPU that fails as the state is loaded')
+    solver%lost_gpu = .false.
+    call Again('one')
+    call Claim(solver%step == 3, 'another one goes on from it: '//said)
+    solver%refuses = .true.
+    call CheckpointerResume(checkpointer, states, solver, 7, said, error)
+    call ClaimFails(error, 'it cannot be loaded', 'a state that cannot be taken')
+    solver%refuses = .false.
+    call Claim(There() == 0, 'the next attempt begins at the first step')
     call CheckpointerDrop(checkpointer, 7)
     call CheckpointerEnd(checkpointer, said)
   end subroutine Unsound

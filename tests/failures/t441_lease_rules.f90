@@ -323,9 +323,19 @@ contains
   !> A worker that was only slow comes back.
   subroutine Forgiven()
     type(scheduler_t) :: d
-    type(loss_t), allocatable :: losses(:)
+    type(loss_t), allocatable :: losses(:), other(:)
     logical :: adopted
     integer :: slot
+    call Ready(d, 1, 2, 1, 2)
+    slot = Next(d, 1, 0.0_dp)
+    call DeathsTake(d, 1, .false., 1.0_dp, losses)
+    slot = Next(d, 2, 2.0_dp)
+    call DeathsTake(d, 2, .false., 3.0_dp, other)
+    call Claim(SchedulerParked(d, slot) .and. other(1)%parked, 'a shot whose worker is silent, and then another one dead: parked')
+    call DeathsUndo(d, losses)
+    call DeathsAdopt(d, 1, slot, 4.0_dp, adopted)
+    call Claim(adopted .and. .not. SchedulerParked(d, slot) .and. d%deaths(slot) == 1 .and. d%left == 1, &
+               'the silent one comes back, so it has killed one alone: that worker keeps it')
     call Ready(d, 2, 2, 1, 0)
     slot = Next(d, 1, 0.0_dp)
     call DeathsTake(d, 1, .false., 1.0_dp, losses)

@@ -118,6 +118,9 @@ if "debug" not in str(PROGRAM):                 # the shim and the address sanit
     claim(not list(Path().glob("none.nc*")), "nothing is begun")
     told(run("plan", *FINE, env=machine(share + master)), 0, "plan, auto", "group      auto: 2 rank(s) hold the largest shot",
          "2 ranks a shot; the largest is cut")
+    r = run("plan", *FINE, env=machine(master / 2))
+    told(r, 0, "plan, auto, less than rank 0 needs", f"group      auto: no group holds the largest shot, {one:g} MB, where a rank has the 0 MB of here")
+    claim("GPU" not in r.stdout, "nothing is said of GPUs, which were not asked for")
 told(run(*FINE, "decomposition=2x1x1"), 1, "auto and a decomposition", "group = auto finds their number: give group=2")
 told(run(*FINE, "tmax=-1", ranks=3), 1, "auto and another fault", "tmax = -1")
 told(run(*FINE, "depth=1", ranks=3), 1, "auto and a survey that is at fault", "11")

@@ -21,6 +21,7 @@ program t422_scheduler
   call TwoAnswers()
   call Bounded()
   call Away()
+  call Leaving()
   call Done()
 
 contains
@@ -311,6 +312,30 @@ contains
     end do
     call Claim(slot > 0 .and. now < 60, 'it does not ask: the slow one gets a shot after '//Str(now - 20)//' s, bound 40 s')
   end subroutine Away
+
+  !> A fast worker that is to go ends what it has and gets no more: nobody leaves to it what it will not do.
+  subroutine Leaving()
+    type(scheduler_t) :: d
+    integer :: slot, from, i, at_once
+    do at_once = 1, 3, 2
+      call SchedulerNew(d, spread(.false., 1, 12), spread(1.0_dp, 1, 12), 1, 2)
+      do i = 1, at_once
+        call SchedulerReady(d, 1, .true., 1, 0.0_dp)
+        call SchedulerNext(d, 1, 0.0_dp, slot, from)
+      end do
+      call SchedulerReady(d, 2, .false., 1, 0.0_dp, 0.05_dp)
+      do i = 1, at_once                             ! a shot a second
+        call SchedulerDone(d, 1, i, real(at_once, dp))
+        call SchedulerReady(d, 1, .true., 1, real(at_once, dp))
+        call SchedulerNext(d, 1, real(at_once, dp), slot, from)
+      end do
+      call SchedulerNext(d, 2, 3.0_dp, slot, from)
+      call Claim(slot == 0, 'a GPU with '//Str(at_once)//' shot(s) in flight ends all before a CPU rank ends one: that waits')
+      call SchedulerGone(d, 1)
+      call SchedulerNext(d, 2, 3.0_dp, slot, from)
+      call Claim(slot == 1 + 2*at_once, 'the GPU is to go when it has done these: the CPU rank gets shot '//Str(slot)//' at once')
+    end do
+  end subroutine Leaving
 
   subroutine Near(x, y, what)
     real(dp), intent(in) :: x, y

@@ -2,7 +2,7 @@
 program t425_forecast
   use check_m, only: Claim, Done
   use files_m, only: FileCommit
-  use forecast_m, only: cost_t, ForecastRun, ForecastShot
+  use forecast_m, only: cost_t, ForecastCommit, ForecastRun, ForecastShot, ForecastWait
   use kinds_m, only: dp
   use text_m, only: Str
   implicit none
@@ -29,6 +29,16 @@ program t425_forecast
   call Near(ForecastRun(many, 1.0e-5_dp, 100), 50.0_dp, 'though not below the longest')
   deallocate (many)
   call Near(ForecastRun([real(dp) ::], 0.1_dp, 3), 0.0_dp, 'none')
+  cost = cost_t(commit=0.07_dp, sync=0.06_dp, gather=1.0e5_dp)
+  call Near(ForecastCommit(cost, 1.0_dp), 0.07_dp, 'a shot a second: each has a commit of its own')
+  call Near(ForecastCommit(cost, 0.04_dp), 0.02_dp, 'one each 40 ms, 60 ms of syncs: several have them together, a fifth of the time')
+  call Near(ForecastCommit(cost, 0.0_dp), 0.01_dp + 0.06_dp/256, 'as fast as can be: 256 have them together')
+  call Near(ForecastWait(cost, 0.04_dp), 0.07_dp/3, 'a worker finds rank 0 a third of the time amid a commit of 70 ms, twice a shot')
+  call Near(ForecastWait(cost, 6.93_dp), 0.0007_dp, 'where shots come each 7 s hardly ever')
+  cost%gather = 64.0e6_dp
+  call Near(ForecastCommit(cost, 0.0_dp), 0.04_dp, 'large ones: two have them together')
+  cost%gather = 1.0e9_dp
+  call Near(ForecastCommit(cost, 0.0_dp), 0.07_dp, 'the largest: each has its own')
   seconds = FileCommit('.', 1.0e5_dp)
   call Claim(seconds > 0 .or. seconds == -1, 'a commit of 100 kB takes '//Str(1000*seconds, 3)//' ms, or is not to be tried here')
   call Claim(FileCommit('/no/such/folder', 1.0e5_dp) == -1, 'in a folder that is not there it cannot be tried')

@@ -1,11 +1,14 @@
 !> Messages of more numbers than MPI counts travel in parts, and arrive as they were sent: with parts of a few numbers, messages of
-!> random lengths, below, at and above a part and of several, or of nothing, between rank 0 and workers both ways at once; and what
-!> the ranks of a group share, compare, add and collect. Three ranks; started without a launcher the program launches itself.
+!> random lengths, below, at and above a part and of several, or of nothing, between rank 0 and workers both ways at once; a large
+!> one of which no more comes, which keeps none of another rank; and what the ranks of a group share, compare, add and collect.
+!> Three ranks; started without a launcher the program launches itself.
 program t720_message_parts
   use check_m, only: Claim, Done, GivenSeed
   use error_m, only: error_t
   use group_m, only: group_t, GroupFree, GroupNew, GroupShare, GroupShotBegins
+  use host_c, only: host_seconds
   use kinds_m, only: dp, i8, sp
+  use mpi_f08, only: MPI_Bcast, MPI_INTEGER, MPI_INTEGER8, MPI_REAL, MPI_Send
   use message_parts_m, only: part_most, PartBegin, PartLength, Parts
   use barrier_m, only: Barrier, Rest
   use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
@@ -60,6 +63,8 @@ contains
     call Claim(.not. allocated(error), 'rank '//Str(role%rank)//' has its part')
     call Talk(role, link)
     call Barrier(role%world)
+    call Stuck(role, link)
+    call Barrier(role%world)
     if (role%worker) call Together(role)
     call Barrier(role%world)
     call RolesStop(role)
@@ -97,6 +102,67 @@ contains
     call Claim(wrong == 0, 'seed '//Str(seed)//', parts of '//Str(part_most)//': rank '//Str(role%rank)//' received '//Str(due)// &
                ' messages, '//Str(wrong)//' of them not as they were sent')
   end subroutine Talk
+
+  !> Rank 1 begins a message that is larger than what rank 0 awaits at a time, and stands still until rank 0 has those of rank 2.
+  subroutine Stuck(role, link)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    integer, parameter :: numbers = 17000000, after = 100, header = 29, tag_header = 1, tag_body = 2
+    real(dp), parameter :: patience = 60                  ! much less than another rank may be silent
+    real(dp) :: nap, start
+    real(sp), allocatable :: a(:)
+    type(message_t) :: message
+    integer(i8) :: h(header), usual
+    integer :: n, wrong, got(0:2)
+    allocate (a(numbers))
+    do n = 1, numbers
+      a(n) = real(n, sp)
+    end do
+    n = 0
+    usual = part_most
+    part_most = 2_i8**28
+    got = 0
+    if (role%rank == 1) then
+      h = 0
+      h(1) = MSG_NOTE
+      h(header) = numbers
+      call MPI_Send(h, header, MPI_INTEGER8, 0, tag_header, role%world)
+      call Barrier(role%world)                            ! it has begun
+      call MPI_Bcast(n, 1, MPI_INTEGER, 0, role%world)
+      call MPI_Send(a, numbers, MPI_REAL, 0, tag_body, role%world)
+    else
+      call Barrier(role%world)
+      if (role%rank == 2) then
+        do n = 1, after
+          message = message_t(kind=MSG_NOTE)
+          call LinkReply(link, 0, message)
+        end do
+        call LinkFlush(link)
+        call MPI_Bcast(n, 1, MPI_INTEGER, 0, role%world)
+      end if
+    end if
+    if (role%master) then
+      start = host_seconds()
+      nap = 0
+      do while (got(2) < after .and. host_seconds() - start < patience)
+        if (LinkReceive(link, message)) then
+          got(message%from) = got(message%from) + 1
+        else
+          call Rest(nap)
+        end if
+      end do
+      call Claim(got(2) == after .and. got(1) == 0, Str(got(2))//' of '//Str(after)//' messages of a rank came while one of '// &
+                 Str(numbers)//' numbers of another had begun and stood still')
+      call MPI_Bcast(n, 1, MPI_INTEGER, 0, role%world)
+      do while (sum(got) < after + 1)
+        if (.not. LinkReceive(link, message)) cycle
+        got(message%from) = got(message%from) + 1
+        if (message%from == 1) wrong = count(abs(message%fields - a) > 0)
+      end do
+      call Claim(got(1) == 1 .and. wrong == 0, 'and that one came in the end')
+    end if
+    part_most = usual
+  end subroutine Stuck
 
   !> The next message of its sender.
   subroutine Take(message, me, got, wrong)
