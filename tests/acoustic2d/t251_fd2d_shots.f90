@@ -168,10 +168,13 @@ contains
     call Claim(all(gather%traces == again%traces*2.0_sp**90), 'its traces are those of 1 m2/s times the factor, bit for bit')
   end subroutine Amplitudes
 
-  !> Snapshots: shape, times, and pressure as of the exact solution.
+  !> Snapshots: shape, times, and pressure as of the exact solution; the same however many a step.
   subroutine Snapshots()
     type(rate_t) :: rate
     real(dp) :: p(1), r
+    real(dp), parameter :: steps(4) = [0.5_dp, 0.8_dp, 1.0_dp, 1.6_dp]
+    real(sp) :: off
+    integer :: n
     call Fresh()
     scene%job%snapshot = 0.05_dp
     scene%job%snapshot_step = 3
@@ -192,6 +195,15 @@ contains
     scene%scheme%snapshot = 0.0317_dp
     call SceneRun(scene, gather, error)
     call Claim(all(gather%traces == again%traces), 'snapshots change no bit of the traces')
+    scene%scheme%snapshot = 8*scene%scheme%dt
+    call SceneRun(scene, again, error)
+    do n = 1, size(steps)
+      scene%scheme%snapshot = steps(n)*scene%scheme%dt
+      call SceneRun(scene, gather, error)
+      off = maxval(abs(gather%snapshots(:, :, ::nint(8/steps(n))) - again%snapshots))/maxval(abs(again%snapshots))
+      call Claim(off < 1e-6_sp, 'snapshots every '//Str(steps(n))//' time steps, at the times of those every 8: off by '// &
+                 Str(off, 2)//' of the largest, at most 1e-6')
+    end do
   end subroutine Snapshots
 
   !> The trial of a rank's speed before its first shot leaves nothing behind.
