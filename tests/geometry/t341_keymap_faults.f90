@@ -39,6 +39,8 @@ contains
     call Bad('1 5000 6 cable'//lf, 'line 1: unknown word ''1''', 'a line without its first word')
     call Bad(repeat('x', 200000)//lf//cable//shot, '(200000 characters)', 'a word of 200,000 characters')
     call Bad(cable//'shot 1 5000 6 "cable'//lf, 'is never closed', 'an open quote')
+    call Bad(cable//'shot 1 5000 6 x'//repeat(char(195)//char(169), 30)//lf, repeat(char(195)//char(169), 19)//'...', &
+             'a name that is shown in part, of whole letters')
   end subroutine Files
 
   subroutine ShotLines()
