@@ -141,7 +141,7 @@ module fd2d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_pictures
 
-    !> Steps until the next snapshot is due, at least 1; huge if there is none.
+    !> Steps until the next snapshot is due, 0 if it is now; huge if there is none.
     pure module integer function StepsToSnapshot(self) result(n)
       class(fd2d_t), intent(in) :: self
     end function StepsToSnapshot
@@ -254,7 +254,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
     n = min(self%chunk, self%scheme%nt - self%steps, StepsToSnapshot(self))
-    call self%timestep(n, error, check=self%unchecked + n >= check_steps .or. self%steps + n == self%scheme%nt)
+    if (n > 0) call self%timestep(n, error, check=self%unchecked + n >= check_steps .or. self%steps + n == self%scheme%nt)
     if (.not. allocated(error)) call TakeSnapshots(self, error)
   end subroutine next_chunk
 

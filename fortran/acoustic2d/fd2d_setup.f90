@@ -36,17 +36,19 @@ contains
     end associate
   end procedure CheckWindow
 
+  !> What passes for a place on the edge of the model may be off by 1e-6 of its spacing, which may be many of the grid's.
   subroutine CheckInside(window, x, z, what, error)
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x, z
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: x1, z1, slack
+    real(dp), parameter :: slack = 1e-3_dp          ! of a cell
+    real(dp) :: x1, z1
     if (allocated(error)) return
     x1 = window%x0 + (window%nx - 1)*window%dx
     z1 = window%z0 + (window%nz - 1)*window%dz
-    slack = 1e-6_dp*window%dx
-    if (x >= window%x0 - slack .and. x <= x1 + slack .and. z >= window%z0 - slack .and. z <= z1 + slack) return
+    if (x >= window%x0 - slack*window%dx .and. x <= x1 + slack*window%dx .and. &
+        z >= window%z0 - slack*window%dz .and. z <= z1 + slack*window%dz) return
     call Fail(error, what//' at x = '//Str(x, 9)//' m, z = '//Str(z, 9)//' m lies outside the model window, x = '// &
               Str(window%x0, 9)//'..'//Str(x1, 9)//' m, z = '//Str(window%z0, 9)//'..'//Str(z1, 9)//' m')
   end subroutine CheckInside

@@ -24,7 +24,7 @@ contains
 
   module procedure StepsToSnapshot
     n = huge(n)
-    if (self%taken < self%pictures) n = max(1, SnapshotStep(self, self%taken + 1) - self%steps)
+    if (self%taken < self%pictures) n = max(0, SnapshotStep(self, self%taken + 1) - self%steps)
   end procedure StepsToSnapshot
 
   !> Last step at or before snapshot j; the snapshot lies between it and the next.

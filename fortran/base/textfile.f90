@@ -367,10 +367,15 @@ contains
   pure function Shown(word) result(s)
     character(*), intent(in) :: word
     character(:), allocatable :: s
+    integer :: n
     if (len(word) <= 48) then
       s = ''''//word//''''
     else
-      s = ''''//word(:40)//'...'' ('//Str(len(word))//' characters)'
+      n = 40
+      do while (n > 1 .and. ichar(word(n + 1:n + 1)) >= 128 .and. ichar(word(n + 1:n + 1)) < 192)    ! not inside a UTF-8 letter
+        n = n - 1
+      end do
+      s = ''''//word(:n)//'...'' ('//Str(len(word))//' characters)'
     end if
   end function Shown
 

@@ -7,7 +7,8 @@ module keymap_line_m
   use text_m, only: Lower, NearestName, Str
   implicit none
   private
-  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineValue, MaplineWord, WholeWord, RealWord
+  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineValue, MaplineWord, QuoteEnds, &
+            WholeWord, RealWord
 
   integer, parameter :: words_max = 16
 
@@ -56,10 +57,17 @@ contains
         line%nwords = line%nwords + 1
         line%w(:, line%nwords) = word
       end if
-      if (file%unclosed) call FaultHere(problems, file, 'the quote that opens at '// &
-                                       Shown(file%text(word(1):word(2)))//' is never closed')
+      call QuoteEnds(file, word, problems)
     end do
   end subroutine MaplineRead
+
+  !> The word at `at`, the last one read, may begin with a quote, which must end.
+  subroutine QuoteEnds(file, at, problems)
+    type(textfile_t), intent(in) :: file
+    integer, intent(in) :: at(2)
+    type(problems_t), intent(inout) :: problems
+    if (file%unclosed) call FaultHere(problems, file, 'the quote that opens at '//Shown(file%text(at(1):at(2)))//' is never closed')
+  end subroutine QuoteEnds
 
   !> Faults of the keys: unknown ones (with the nearest of `allowed`), repeated ones, missing ones of `needed`.
   subroutine MaplineKeys(line, file, what, allowed, needed, problems)
@@ -108,7 +116,8 @@ contains
     i = 0
   end function FindKey
 
-  !> First and last character of the value of key= in the text; [1, 0] if there is no such key, or no value (reported already).
+  !> First and last character of the value of key= in the text; [1, 0] if there is no such key, or no value (reported already). A
+  !> value of two quotes is there, and empty.
   pure function ValueAt(line, file, key) result(at)
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
@@ -150,7 +159,7 @@ contains
     type(problems_t), intent(inout) :: problems
     integer :: at(2)
     at = ValueAt(line, file, key)
-    if (at(2) >= at(1)) call WholeWord(file, at, key, lo, hi, value, problems)
+    if (at(1) > 1) call WholeWord(file, at, key, lo, hi, value, problems)
   end subroutine MaplineInt
 
   !> The number of key= in lo..hi; `value` keeps what it is where the key is not given or faulty.
@@ -163,7 +172,7 @@ contains
     type(problems_t), intent(inout) :: problems
     integer :: at(2)
     at = ValueAt(line, file, key)
-    if (at(2) >= at(1)) call RealWord(file, at, key, lo, hi, unit, value, problems)
+    if (at(1) > 1) call RealWord(file, at, key, lo, hi, unit, value, problems)
   end subroutine MaplineReal
 
   !> The word at `at` as a whole number in lo..hi.

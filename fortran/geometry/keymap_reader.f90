@@ -2,8 +2,8 @@
 !> navigation have readers of their own (spread.f90, navigation.f90).
 module keymap_reader_m
   use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineValue, MaplineWord, &
-                           RealWord, WholeWord
-  use keymap_shots_m, only: keymap_shots_t, record_ranges_t, source_navigation_t, NoNavigation, RangesAdd, ShotsAdd, &
+                           QuoteEnds, RealWord, WholeWord
+  use keymap_shots_m, only: keymap_shots_t, record_ranges_t, shots_max, source_navigation_t, NoNavigation, RangesAdd, ShotsAdd, &
                             ShotsReserve
   use kinds_m, only: dp, i8
   use navigation_m, only: map_max, navigation_t, NavigationRead
@@ -16,7 +16,6 @@ module keymap_reader_m
   private
   public :: KeymapLine
 
-  integer, parameter :: shots_max = 1000000
   character(10), parameter :: first_words(7) = [character(10) :: 'spread', 'lists', 'shot', 'shots', 'skip', 'redo', &
                                                     'navigation']
 
@@ -88,7 +87,7 @@ contains
       call ReadStatus(line, 5, file, skip, redo, problems)
       if (problems%n > before) return
       call ShotsReserve(found, found%n + 1)
-      call ShotsAdd(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, redo, file%line, &
+      call ShotsAdd(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file, problems), skip, redo, file%line, &
                 source)
     end subroutine ReadShot
 
@@ -134,7 +133,7 @@ contains
       if (problems%n > before) return
       call CheckShots(found%n, record, n, step, x0, dx, file, problems)
       if (problems%n > before) return
-      spread = SpreadUse(spreads, MaplineValue(line, file, 'spread'), file%line)
+      spread = SpreadUse(spreads, MaplineValue(line, file, 'spread'), file, problems)
       call ShotsReserve(found, found%n + n)
       do i = 0, n - 1
         call ShotsAdd(found, record + i*step, x0 + i*dx, y, z, spread, skip, redo, file%line, NoNavigation())
@@ -191,6 +190,7 @@ contains
     do while (TextWord(file, at(1), at(2)))
       words = words + 1
       before = problems%n
+      call QuoteEnds(file, at, problems)
       dash = index(file%text(at(1):at(2)), '-')
       if (dash <= 1) dash = at(2) - at(1) + 2
       first = 0

@@ -10,6 +10,8 @@ module keymap_shots_m
   public :: keymap_shots_t, record_ranges_t, source_navigation_t, NoNavigation
   public :: ShotsReserve, ShotsAdd, RangesAdd, ShotsCheckRecords, ShotsMark, ShotsCheckLeft
 
+  integer, parameter, public :: shots_max = 1000000   !< of a key-map
+
   !> Navigation of a source as its line gives it: what is not given is NaN, line 0.
   type :: source_navigation_t
     real(dp) :: e = 0, n = 0, h = 0, point = 0
@@ -117,13 +119,15 @@ contains
     end do
   end subroutine ShotsCheckRecords
 
-  !> Something is left to model.
+  !> Something is left to model, and not too much.
   subroutine ShotsCheckLeft(found, path, problems)
     type(keymap_shots_t), intent(in) :: found
     character(*), intent(in) :: path
     type(problems_t), intent(inout) :: problems
     if (found%n == 0) then
       call ProblemAdd(problems, path, 0, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
+    else if (found%n > shots_max) then
+      call ProblemAdd(problems, path, 0, 'the key-map has '//Str(found%n)//' shots, at most '//Str(shots_max)//': split the survey')
     else if (all(found%skip(:found%n))) then
       call ProblemAdd(problems, path, 0, 'each of the '//Str(found%n)//' shot(s) is marked skip: nothing is left to model')
     end if

@@ -75,11 +75,13 @@ module spread_m
       character(*), intent(in) :: name
     end function Number
 
-    !> Number of the spread that a line of shots names; it may be defined later.
-    module integer function SpreadUse(spreads, name, line) result(i)
+    !> Number of the spread that a line of shots names; it may be defined later. 0 if no spread can have that name (the problem is
+    !> reported).
+    module integer function SpreadUse(spreads, name, file, problems) result(i)
       type(spreads_t), intent(inout) :: spreads
       character(*), intent(in) :: name
-      integer, intent(in) :: line
+      type(textfile_t), intent(in) :: file
+      type(problems_t), intent(inout) :: problems
     end function SpreadUse
 
     !> Faults of names that are used but nowhere defined.

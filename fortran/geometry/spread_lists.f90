@@ -1,7 +1,7 @@
 !> Reads files of receiver lists. Arguments stand in spread.f90.
 submodule(spread_m) spread_lists
   use error_m, only: error_t
-  use keymap_line_m, only: mapline_t, FaultHere, MaplineRead, MaplineWord, RealWord, WholeWord
+  use keymap_line_m, only: mapline_t, FaultHere, MaplineRead, MaplineWord, QuoteEnds, RealWord, WholeWord
   use problems_m, only: ProblemAdd
   use receiver_navigation_m, only: ReceiverPut
   use sort_m, only: SortOrder
@@ -115,6 +115,7 @@ contains
     integer :: first, last
     name = ''
     if (TextWord(file, first, last)) name = file%text(first:last)
+    call QuoteEnds(file, [first, last], problems)
     if (TextWord(file, first, last)) &
       call FaultHere(problems, file, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
   end subroutine ListName
@@ -184,6 +185,7 @@ contains
     n = 0
     do while (TextWord(file, word(1), word(2)))
       n = n + 1
+      call QuoteEnds(file, word, problems)
       if (n <= most) words(:, n) = word
       if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), &
                                 problems)

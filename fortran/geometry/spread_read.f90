@@ -107,8 +107,7 @@ contains
     if (name == '') then
       call FaultHere(problems, file, 'a name is missing: spread NAME KIND ..., or list NAME')
       return
-    else if (len(name) > name_length) then
-      call FaultHere(problems, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
+    else if (TooLong(name, file, problems)) then
       return
     end if
     i = Number(spreads, name)
@@ -132,9 +131,20 @@ contains
     spreads%item(:size(old)) = old
   end procedure Number
 
+  !> A name of more characters than are kept, which is a fault.
+  logical function TooLong(name, file, problems)
+    character(*), intent(in) :: name
+    type(textfile_t), intent(in) :: file
+    type(problems_t), intent(inout) :: problems
+    TooLong = len(name) > name_length
+    if (TooLong) call FaultHere(problems, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
+  end function TooLong
+
   module procedure SpreadUse
-    i = Number(spreads, name(:min(len(name), name_length)))
-    if (spreads%item(i)%uses == 0) spreads%item(i)%used_line = line
+    i = 0
+    if (TooLong(name, file, problems)) return
+    i = Number(spreads, name)
+    if (spreads%item(i)%uses == 0) spreads%item(i)%used_line = file%line
     spreads%item(i)%uses = spreads%item(i)%uses + 1
   end procedure SpreadUse
 

@@ -10,7 +10,7 @@ module parameter_changes_m
   character(*), parameter :: free = ' output overwrite verify disk_wait model_check dispersion variant shape steps_a_pass sum '// &
     'snapshot snapshot_step snapshot_dx snapshot_shots snapshot_planes snapshot_fields pgv pgv_depth group decomposition '// &
     'halo halo_wide gpn ranks_per_gpu shots_per_gpu gpu_memory resident on_gpu_error threads retries checkpoint mtbf '// &
-    'progress lease quarantine grace deadline '
+    'progress lease quarantine grace deadline forecast mesh_out '
 
 contains
 

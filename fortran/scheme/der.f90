@@ -20,6 +20,7 @@ module der_m
 
   integer, parameter :: der_max_half_length = 8
   real(dp), parameter :: least_error = 1.0e-5_dp    !< below this a wider band is worth more than a smaller error
+  real(dp), parameter :: narrow = 0.01_dp           !< a band that all weights cover with less; fits to less are noise
   real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
@@ -64,7 +65,7 @@ contains
       if (error_percent > 0) then
         used_error = error_percent/100
       else
-        call DerHolbergBand(band, w(:half_length), used_error)
+        if (band > narrow) call DerHolbergBand(band, w(:half_length), used_error)
         if (used_error >= least_error) return
         used_error = least_error
       end if

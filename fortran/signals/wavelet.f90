@@ -90,8 +90,8 @@ contains
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
     if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
-      call Fail(error, 'the wavelet''s peak is '//Str(maxval(abs(wavelet%q)))// &
-                ' m2/s, not between 1e-30 and 1e30 (single precision): change amplitude')
+      call Fail(error, 'the wavelet''s peak is '//Str(maxval(abs(wavelet%q)))//trim(merge('     ', ' m2/s', job%axes(2)))// &
+                ', not between 1e-30 and 1e30 (single precision): change amplitude')
       return
     end if
     wavelet%t_zero = merge(-wavelet%t0, job%delay, job%delay == -1)

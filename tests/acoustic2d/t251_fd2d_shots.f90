@@ -118,6 +118,7 @@ contains
   end subroutine BadShots
 
   subroutine Positions()
+    real(sp) :: off
     call Fresh()
     call SceneRun(scene, gather, error)
     call ClaimFine(error, 'a shot with exact positions')
@@ -128,6 +129,16 @@ contains
     call ClaimFine(error, 'a shot with the nearest nodes')
     call Claim(abs(gather%sx - 5104) + abs(gather%sz - 32) < 1e-9_dp .and. all(abs(gather%rx - [5200, 5400]) < 1e-9_dp) .and. &
                all(abs(gather%rz - [88, 160]) < 1e-9_dp) .and. gather%ncomp == 2, 'nearest nodes are told as the positions used')
+    call Fresh()
+    scene%shot%rx(1) = 5000
+    scene%shot%rz(2) = 0
+    call SceneRun(scene, again, error)
+    scene%shot%rx(1) = 5000 - 7e-5_dp
+    scene%shot%rz(2) = -7e-5_dp
+    call SceneRun(scene, gather, error)
+    call ClaimFine(error, 'receivers 0.07 mm beside the window, which a model with a sample every 70 m lets pass')
+    off = norm2(gather%traces - again%traces)/norm2(again%traces)
+    call Claim(off < 1e-4_sp, 'they record what is on its edge, to '//Str(off, 2)//' of it, at most 1e-4')
   end subroutine Positions
 
   !> The same solver object: another shot between changes nothing.
@@ -168,10 +179,13 @@ contains
     call Claim(all(gather%traces == again%traces*2.0_sp**90), 'its traces are those of 1 m2/s times the factor, bit for bit')
   end subroutine Amplitudes
 
-  !> Snapshots: shape, times, and pressure as of the exact solution.
+  !> Snapshots: shape, times, and pressure as of the exact solution; the same however many a step.
   subroutine Snapshots()
     type(rate_t) :: rate
     real(dp) :: p(1), r
+    real(dp), parameter :: steps(4) = [0.5_dp, 0.8_dp, 1.0_dp, 1.6_dp]
+    real(sp) :: off
+    integer :: n
     call Fresh()
     scene%job%snapshot = 0.05_dp
     scene%job%snapshot_step = 3
@@ -192,6 +206,15 @@ contains
     scene%scheme%snapshot = 0.0317_dp
     call SceneRun(scene, gather, error)
     call Claim(all(gather%traces == again%traces), 'snapshots change no bit of the traces')
+    scene%scheme%snapshot = 8*scene%scheme%dt
+    call SceneRun(scene, again, error)
+    do n = 1, size(steps)
+      scene%scheme%snapshot = steps(n)*scene%scheme%dt
+      call SceneRun(scene, gather, error)
+      off = maxval(abs(gather%snapshots(:, :, ::nint(8/steps(n))) - again%snapshots))/maxval(abs(again%snapshots))
+      call Claim(off < 1e-6_sp, 'snapshots every '//Str(steps(n))//' time steps, at the times of those every 8: off by '// &
+                 Str(off, 2)//' of the largest, at most 1e-6')
+    end do
   end subroutine Snapshots
 
   !> The trial of a rank's speed before its first shot leaves nothing behind.

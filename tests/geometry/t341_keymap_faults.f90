@@ -39,6 +39,8 @@ contains
     call Bad('1 5000 6 cable'//lf, 'line 1: unknown word ''1''', 'a line without its first word')
     call Bad(repeat('x', 200000)//lf//cable//shot, '(200000 characters)', 'a word of 200,000 characters')
     call Bad(cable//'shot 1 5000 6 "cable'//lf, 'is never closed', 'an open quote')
+    call Bad(cable//'shot 1 5000 6 x'//repeat(char(195)//char(169), 30)//lf, repeat(char(195)//char(169), 19)//'...', &
+             'a name that is shown in part, of whole letters')
   end subroutine Files
 
   subroutine ShotLines()
@@ -63,6 +65,9 @@ contains
     call Bad(cable//'shot 1.5 5000 6 cable'//lf, 'a whole number is needed', 'record 1.5')
     call Bad(cable//'shot 1 5000 6 cable x=3'//lf, 'unknown word ''x''', 'an unknown key')
     call Bad(cable//'shot 1 5000 6 cable y='//lf, 'a value is missing after y=', 'a key without value')
+    call Bad(cable//'shot 1 5000 6 cable y=""'//lf, 'y is '''': a finite decimal number', 'a value of two quotes')
+    call Bad('spread '//repeat('n', 64)//' fixed x0=0 interval=25 channels=4 depth=5'//lf//'shot 1 5000 6 '//repeat('n', 65)//lf, &
+             'line 2: the name', 'a longer name than that of the spread')
     call Bad(cable//'shot 1 5000 6 cable y=1 y=2'//lf, 'y= is given twice', 'a key twice')
     call Bad(cable//'shot 1 5000 6 cable 1 2 3 4 5 6 7 8 9 10 11 12 13'//lf, 'more than 16 words', 'two lines in one')
   end subroutine ShotLines
@@ -84,6 +89,8 @@ contains
     call Bad(cable//'shots first_record=1 n=5 x0=0 dx=25 z=6 spread='//lf, 'a value is missing after spread=', 'an empty spread')
     call Bad(cable//repeat('shots first_record=1 n=600000 x0=0 dx=1 z=6 spread=cable'//lf, 2), 'more than 1000000 shots', &
         'too many shots')
+    call Bad(cable//'shots first_record=1 n=1000000 x0=0 dx=1 z=6 spread=cable'//lf//'shot 2000000 0 6 cable'//lf, &
+             'has 1000001 shots, at most 1000000', 'one shot too many')
   end subroutine ShotsLines
 
   subroutine SpreadLines()
@@ -105,6 +112,9 @@ contains
     call Bad('spread cable streamer first=1 interval=5 channels=4 depth=8 direction=0'//lf//shot, 'must be -1', 'direction 0')
     call Bad('spread cable streamer first=1 interval=5 channels=4 depth=8 direction=left'//lf//shot, 'direction is ''left''', &
         'direction left')
+    call Bad('spread cable streamer first=1 interval=5 channels="" depth=8'//lf//shot, 'channels is '''': a whole number', &
+             'channels of two quotes')
+    call Bad('spread cable fixed x0=1 interval="" channels=4 depth=8'//lf//shot, 'interval is ''''', 'an interval of two quotes')
     call Bad('spread cable streamer 1 5 4 8'//lf//shot, 'unexpected word ''1''', 'values without names')
     call Bad('spread cable fixed x0=0 interval=25 channels=4'//lf//shot, 'depth= is missing', 'a fixed spread without depth')
     call Bad('spread cable fixed first=0 interval=25 channels=4 depth=5'//lf//shot, 'unknown word ''first'' in a fixed spread', &
@@ -133,6 +143,8 @@ contains
     call BadList(use, 'list a'//lf//'1 10 5'//lf//'2 20 5'//lf//'1 30 5'//lf, 'channel 1 more than once', 'a channel twice')
     call BadList(use, 'list a'//lf//'1 10 5'//lf//'list a'//lf//'1 10 5'//lf, 'spread ''a'' is defined already', 'a list twice')
     call BadList(use, 'list a b'//lf//'1 10 5'//lf, 'unexpected word ''b'' after list NAME', 'a list of two names')
+    call BadList(use, 'list "a # b'//lf//'1 10 5'//lf, 'the quote that opens at ''a # b'' is never', 'a list with an open quote')
+    call BadList(use, 'list a'//lf//'1 10 5 0 9 9 1 "LINE 7 100'//lf, 'is never closed', 'a receiver with an open quote')
     call BadList(use, 'list'//lf//'1 10 5'//lf, 'a name is missing', 'a list without name')
     call BadList('spread a list r.txt'//lf//'shot 1 0 6 a'//lf, 'list b'//lf//'1 10 5'//lf, 'no list ''a'' in r.txt', &
         'a list that is not there')
@@ -149,6 +161,7 @@ contains
     call Bad(cable//shot//'redo'//lf, 'redo needs record numbers', 'redo without numbers')
     call Bad(cable//shot//'skip 5-2'//lf, 'the first record is above the last', 'a range backwards')
     call Bad(cable//shot//'skip one'//lf, 'record is ''one''', 'skip one')
+    call Bad(cable//shot//'skip "1'//lf, 'is never closed', 'skip with an open quote')
     call Bad(cable//shot//'skip 1-'//lf, 'record is ''''', 'half a range')
   end subroutine Skips
 

@@ -106,6 +106,10 @@ contains
     call Both(.false., 'shot 3 1e-400 6 c'//lf)
     call Both(.false., 'shot 3 0 6 c y=1 Y=1'//lf)
     call Both(.false., 'shot 3 0 6 c skip'//lf)
+    call Both(.false., 'shot 3 0 6 c y=""'//lf)
+    call Both(.false., 'shots first_record=1 n=""'//rest)
+    call Both(.false., shot//'shot 5 0 6 c'//lf//'skip "5'//lf)
+    call Both(.false., 'shots first_record=1 n=1000000'//rest//'shot 2000000 0 6 c'//lf)
   end subroutine SameJudgement
 
   subroutine Both(right, shots)

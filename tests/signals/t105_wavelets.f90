@@ -361,7 +361,10 @@ contains
     call ClaimFails(error, 'amplitude = 0', 'amplitude 0')
     job%amplitude = 1e30_dp
     call WaveletMake(job, w, error)
-    call ClaimFails(error, 'not between 1e-30 and 1e30', 'an amplitude beyond single precision')
+    call ClaimFails(error, '1e30 m2/s, not between 1e-30 and 1e30', 'an amplitude beyond single precision')
+    job%axes = .true.
+    call WaveletMake(job, w, error)
+    call ClaimFails(error, '1e30, not between 1e-30 and 1e30', 'in 3D, where the source tells its unit')
     job = NewJob('ormsby')
     job%f3 = 70
     call WaveletMake(job, w, error)

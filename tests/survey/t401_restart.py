@@ -143,6 +143,9 @@ r = run("par=job.par", "output=soft.nc", "fpeak=13")
 claim(r.returncode == 1 and "overwrite=y" in r.stderr and open("soft.nc", "rb").read() == before,
       "another wavelet on the same output is refused and nothing is touched: " + r.stderr.strip().splitlines()[0][:160])
 claim("other here: parameters (fpeak = 13, was" in r.stderr, "what is other is told: " + r.stderr.strip()[-80:])
+r = run("par=job.par", "output=soft.nc", "fpeak=13", "forecast=0.25", "lease=77")
+claim("(fpeak = 13, was" in r.stderr and "forecast" not in r.stderr and "lease" not in r.stderr,
+      "but not what changes no trace: " + r.stderr.strip()[-80:])
 os.rename("soft.nc.journal", "away")
 r = run("par=job.par", "output=soft.nc")
 claim(r.returncode == 1 and open("soft.nc", "rb").read() == before, "an output without its journal is refused: " + r.stderr.strip()[:160])

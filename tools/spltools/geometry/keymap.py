@@ -83,6 +83,8 @@ class _Map:
         self._apply('redo', self.redos)
         if not self.rows:
             self.faults.add_if_none(self.path, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
+        elif len(self.rows) > SHOTS_MAX:
+            self.faults.add_if_none(self.path, f'the key-map has {len(self.rows)} shots, at most {SHOTS_MAX}: split the survey')
         elif all(row.skip for row in self.rows):
             self.faults.add_if_none(self.path, f'each of the {len(self.rows)} shot(s) is marked skip: nothing is left to model')
         if not self.faults.count:
@@ -178,7 +180,8 @@ class _Map:
 
     def _ranges(self, line, ranges):
         """A line of skip or redo: record numbers, and ranges of them."""
-        for word in line.rest():
+        words = line.closed_rest()
+        for word in words:
             before = self.faults.count
             dash = word.find('-', 1)  # a first one is a sign
             first = last = line.whole(word if dash < 0 else word[:dash], 'record', 1, RECORD_MAX)
@@ -190,7 +193,7 @@ class _Map:
                 line.fault(f'{line.first.lower()} {word}: the first record is above the last')
             else:
                 ranges.append((line.number, first, last))
-        if not line.rest():
+        if not words:
             line.fault('{0} needs record numbers: {0} 12 20-25'.format(line.first.lower()))
 
 

@@ -64,6 +64,10 @@ class Line:
         """All that follows the first word, an '=' as a word of its own."""
         return [_word(token) for token in self.tokens[1:]]
 
+    def closed_rest(self):
+        """The same, and faults of quotes that do not end."""
+        return [self._closed(token) for token in self.tokens[1:]]
+
     def read(self):
         """Sorts the rest of the line into words and keys; of a key that is given twice the first value counts."""
         tokens = iter(self.tokens[1:] + [None])

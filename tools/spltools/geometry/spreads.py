@@ -168,7 +168,7 @@ class Spreads:
 
     def _next_list(self, row, only):
         """The list that a line "list NAME" begins, None where it is faulty or not wanted."""
-        words = row.rest()
+        words = row.closed_rest()
         name = words[0] if words else ''
         if len(words) > 1:
             row.fault(f'unexpected word {shown(words[1])} after list NAME')
@@ -199,7 +199,7 @@ class Spreads:
 
 def _receiver(row, one, place):
     """A line "channel x z [y [e n [h [line [station]]]]]"; it goes to the list `one`, if there is one."""
-    before, words = row.faults.count, row.rest()
+    before, words = row.faults.count, row.closed_rest()
     values = [row.whole(row.first, 'channel', 1, RECORD_MAX)]
     for word, name, limit in zip(words, 'xzy', (X_MAX, Z_MAX, X_MAX)):
         values.append(row.real(word, name, -limit, limit))
