@@ -380,6 +380,7 @@ contains
     logical, intent(in) :: motion
     type(rock_t), intent(out) :: rock
     if (.not. allocated(self%shot%at_places)) return
+    if (.not. Fd3dTouches(self%grid, at)) return              ! the medium there may not be known here, and nothing is made of it
     associate (numbers => self%shot%at_places(:, r))
       if (motion .and. all(abs(LinesOf(numbers)) <= 0)) return
       call Fd3dRock(self%moduli, window, self%around, at, numbers, rock)
