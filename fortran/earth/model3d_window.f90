@@ -63,7 +63,8 @@ contains
       end do
     end associate
     if (.not. allocated(earth%seabed)) return
-    if (Model3dMayMix(job, earth, d) .and. any(d > earth%d*(1 + on_face))) cuts = any(earth%seabed > 0)
+    if (.not. Model3dMayMix(job, earth, d)) return
+    if (any(d > earth%d*(1 + on_face)) .or. job%model_at == 'nodes') cuts = any(earth%seabed > 0)   ! cells from node to node
   end function Model3dCutsFloor
 
   !> Place and size of a shot's window, without its media: whole cells that cover source and receivers and `aperture` beyond,
