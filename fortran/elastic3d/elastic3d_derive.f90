@@ -11,7 +11,7 @@ submodule(elastic3d_m) elastic3d_derive
   use soft_ground_m, only: WantsDamped
   use source3d_m, only: source_force, SourceDerive
   use fd3d_surface_m, only: surface_rows
-  use model3d_m, only: model3d_t
+  use model3d_m, only: model3d_t, Model3dDown
   use stairs_m, only: WantsNarrow
   use wavelet_m, only: WaveletMake
   use what_stays_m, only: LeavesDisplacement
@@ -109,12 +109,14 @@ contains
   pure logical function Wet(earth, depth)
     type(model3d_t), intent(in) :: earth
     real(dp), intent(in) :: depth
+    integer :: rock
     if (earth%layers%n > 0) then
-      Wet = .not. earth%layers%medium(2, 1) > 0
-      if (earth%layers%n > 1) Wet = Wet .and. earth%layers%top(2) - earth%layers%top(1) >= depth
+      rock = findloc(earth%layers%medium(2, :) > 0, .true., 1)     ! the first layer of it, below any number of fluids; 0: none
+      Wet = rock /= 1
+      if (rock > 1) Wet = earth%layers%top(rock) - earth%layers%top(1) >= depth
     else
       Wet = all(earth%ground == 1) .and. .not. any(earth%ground_vs > 0) .and. &
-            all(earth%seabed == 0 .or. (earth%seabed - 1)*earth%d(3) >= depth)
+            all(earth%seabed == 0 .or. Model3dDown(earth, earth%seabed) >= depth)
     end if
   end function Wet
 
