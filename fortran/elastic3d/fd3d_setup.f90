@@ -288,7 +288,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m(6)
     integer :: c(3)
-    if (.not. Fd3dTouches(self%grid, at)) return
+    if (.not. Fd3dTouches(self%grid, self%around, at)) return
     call CheckPlace(self, window, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) error%message = error%message//' ('//FaultPoint(self%own%source%fault, i)//')'
     if (allocated(error)) return
@@ -380,7 +380,6 @@ contains
     logical, intent(in) :: motion
     type(rock_t), intent(out) :: rock
     if (.not. allocated(self%shot%at_places)) return
-    if (.not. Fd3dTouches(self%grid, at)) return              ! the medium there may not be known here, and nothing is made of it
     associate (numbers => self%shot%at_places(:, r))
       if (motion .and. all(abs(LinesOf(numbers)) <= 0)) return
       call Fd3dRock(self%moduli, window, self%around, at, numbers, rock)
