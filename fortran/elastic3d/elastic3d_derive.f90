@@ -99,9 +99,9 @@ contains
     v = self%vmax
     if (.not. scheme%own%attenuates .or. .not. scheme%own%qmin > 0 .or. allocated(error)) return
     call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), scheme%own%memory, a, error)
-    if (scheme%own%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
-      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
+    if (scheme%own%qmin < anelastic_least_q*(1 - 1e-6_dp)) &             ! volumes have 1/Q in single precision
+      call Fail(error, 'the smallest Q of the model is '//Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+                ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
