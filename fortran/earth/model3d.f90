@@ -23,7 +23,7 @@ module model3d_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: model3d_t, Model3dRead, Model3dPart, Model3dSlab
+  public :: model3d_t, Model3dRead, Model3dPart, Model3dSlab, Model3dDown
 
   type, extends(earth_t) :: model3d_t
     integer :: n(3) = 0                       !< samples of volumes
@@ -443,6 +443,13 @@ contains
     if (allocated(error)) return
     if (any(slab%n /= earth%n)) call Fail(error, "the model '"//job%vp//"' is not what it was when the job began")
   end subroutine Model3dPart
+
+  !> The depth below the top of volumes at which sample k along z begins [m]: they begin with sample 1, or in its middle.
+  elemental real(dp) function Model3dDown(earth, k) result(down)
+    type(model3d_t), intent(in) :: earth
+    integer, intent(in) :: k
+    down = (k - 1)*earth%d(3) - (earth%low(3) - (earth%x0(3) - earth%d(3)/2))
+  end function Model3dDown
 
   !> Layers of samples of a model on disk that are read at once, of so many rows each.
   pure integer function Model3dSlab(earth, rows) result(layers)

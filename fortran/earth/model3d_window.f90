@@ -63,7 +63,8 @@ contains
       end do
     end associate
     if (.not. allocated(earth%seabed)) return
-    if (Model3dMayMix(job, earth, d) .and. any(d > earth%d*(1 + on_face))) cuts = any(earth%seabed > 0)
+    if (.not. Model3dMayMix(job, earth, d)) return
+    if (any(d > earth%d*(1 + on_face)) .or. job%model_at == 'nodes') cuts = any(earth%seabed > 0)   ! cells from node to node
   end function Model3dCutsFloor
 
   !> Place and size of a shot's window, without its media: whole cells that cover source and receivers and `aperture` beyond,
@@ -77,7 +78,7 @@ contains
     real(dp) :: d(3), low(3), high(3), begin(3)
     real(dp) :: first(3), last(3), lo(3), hi(3)
     call Model3dGrid(job, earth, d, error)
-    if (.not. allocated(error)) call CheckInside(earth, job, shot, error)
+    if (.not. allocated(error)) call CheckInside(earth, job, shot, d, error)
     if (allocated(error)) return
     lo = [min(shot%sx, minval(shot%rx)), min(shot%sy, minval(shot%ry)), earth%low(3)]
     hi = [max(shot%sx, maxval(shot%rx)), max(shot%sy, maxval(shot%ry)), earth%high(3)]
@@ -114,10 +115,11 @@ contains
   end subroutine Model3dShape
 
   !> Source and receivers must lie in the modelled part of the earth: one sentence for all that does not.
-  subroutine CheckInside(earth, job, shot, error)
+  subroutine CheckInside(earth, job, shot, d, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
+    real(dp), intent(in) :: d(3)              !< spacings of the grid [m]
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: bottom
     integer :: r, n
@@ -141,7 +143,7 @@ contains
     pure logical function Inside(x, y, z)
       real(dp), intent(in) :: x, y, z
       real(dp) :: room(3)                     ! ends of the model come from its coordinates with rounding
-      room = on_face*earth%d
+      room = on_face*merge(d, earth%d, earth%layers%n > 0)
       Inside = all([x, y, z] >= earth%low - room) .and. all([x, y, z] <= [earth%high(:2), bottom] + room)
     end function Inside
 

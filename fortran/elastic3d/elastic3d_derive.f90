@@ -11,7 +11,7 @@ submodule(elastic3d_m) elastic3d_derive
   use soft_ground_m, only: WantsDamped
   use source3d_m, only: source_force, SourceDerive
   use fd3d_surface_m, only: surface_rows
-  use model3d_m, only: model3d_t
+  use model3d_m, only: model3d_t, Model3dDown
   use stairs_m, only: WantsNarrow
   use wavelet_m, only: WaveletMake
   use what_stays_m, only: LeavesDisplacement
@@ -99,9 +99,9 @@ contains
     v = self%vmax
     if (.not. scheme%own%attenuates .or. .not. scheme%own%qmin > 0 .or. allocated(error)) return
     call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), scheme%own%memory, a, error)
-    if (scheme%own%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
-      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
+    if (scheme%own%qmin < anelastic_least_q*(1 - 1e-6_dp)) &             ! volumes have 1/Q in single precision
+      call Fail(error, 'the smallest Q of the model is '//Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+                ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
@@ -109,12 +109,14 @@ contains
   pure logical function Wet(earth, depth)
     type(model3d_t), intent(in) :: earth
     real(dp), intent(in) :: depth
+    integer :: rock
     if (earth%layers%n > 0) then
-      Wet = .not. earth%layers%medium(2, 1) > 0
-      if (earth%layers%n > 1) Wet = Wet .and. earth%layers%top(2) - earth%layers%top(1) >= depth
+      rock = findloc(earth%layers%medium(2, :) > 0, .true., 1)     ! the first layer of it, below any number of fluids; 0: none
+      Wet = rock /= 1
+      if (rock > 1) Wet = earth%layers%top(rock) - earth%layers%top(1) >= depth
     else
       Wet = all(earth%ground == 1) .and. .not. any(earth%ground_vs > 0) .and. &
-            all(earth%seabed == 0 .or. (earth%seabed - 1)*earth%d(3) >= depth)
+            all(earth%seabed == 0 .or. Model3dDown(earth, earth%seabed) >= depth)
     end if
   end function Wet
 

@@ -59,10 +59,11 @@ contains
     c = floor(x/grid%d*(1 - 1e-12_dp)) + 2 - grid%first
     low = c - rock_reach
     high = c + rock_reach
-    do a = 1, 3                                   ! it has fields there
+    do a = 1, 3                                   ! it has fields there, and its medium is known here, of all points near the piece
       if (grid%side(2*a - 1) == side_periodic) cycle
       if (low(a) - grid%half_length < 2 - grid%first(a)) return
       if (high(a) + grid%half_length > grid%whole(a) + 1 - grid%first(a)) return
+      if (low(a) < 0 .or. high(a) > grid%n(a) + 1) return
     end do
     allocate (rho(low(1):high(1), low(2):high(2), low(3):high(3)))
     allocate (rock%lambdas, rock%mus, mold=rho)

@@ -227,7 +227,8 @@ contains
         if (allocated(self%ground)) cell(3, m) = self%ground(cell(1, m), cell(2, m))
       end do
     end do
-    number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%piece, (cell(:, m) - 0.5_dp)*self%grid%d), m=1, size(cell, 2))])
+    number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%piece, self%around, (cell(:, m) - 0.5_dp)*self%grid%d), &
+                                               m=1, size(cell, 2))])
     associate (f => self%around%first - 1)
       call Fd3dMapNew(points, self%around, cell(1, number) - f(1), cell(2, number) - f(2), cell(3, number) - f(3), below, error, &
                       self%rho, self%mu)

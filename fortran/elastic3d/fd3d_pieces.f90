@@ -337,10 +337,10 @@ contains
     box%n = last - box%first + 1
   end function Fd3dAround
 
-  !> A point at x [m] from the corner of the whole grid may act on cells of a piece, or be read from them. One outside the grid
-  !> is the business of all ranks, which refuse it alike.
-  pure logical function Fd3dTouches(piece, x)
-    type(fd3d_grid_t), intent(in) :: piece
+  !> A point at x [m] from the corner of the whole grid may act on cells of a piece, or be read from them; `box`: that around it,
+  !> which has the sides of the whole grid. One outside the grid is the business of all ranks, which refuse it alike.
+  pure logical function Fd3dTouches(piece, box, x)
+    type(fd3d_grid_t), intent(in) :: piece, box
     real(dp), intent(in) :: x(3)
     integer :: a
     real(dp) :: cell
@@ -349,18 +349,17 @@ contains
     do a = 1, 3
       cell = x(a)/piece%d(a) + 1
       if (cell >= piece%first(a) - touches .and. cell <= piece%first(a) + piece%n(a) + touches) cycle
-      if (piece%side(2*a) == side_periodic) cycle
-      if (piece%n(a) < piece%whole(a) .and. Round(a)) cycle
+      if (box%side(2*a) == side_periodic .and. (piece%n(a) == piece%whole(a) .or. NearEnd(a))) cycle
       Fd3dTouches = .false.
     end do
 
   contains
 
-    !> Across the ends of a periodic axis that is cut: such axes have neighbours at both sides of all pieces.
-    pure logical function Round(a)
+    !> What lies across the ends of a periodic axis is near both.
+    pure logical function NearEnd(a)
       integer, intent(in) :: a
-      Round = all(piece%side(2*a - 1:2*a) == side_neighbour) .and. (cell <= touches .or. cell >= piece%whole(a) - touches)
-    end function Round
+      NearEnd = cell <= touches .or. cell >= piece%whole(a) - touches
+    end function NearEnd
   end function Fd3dTouches
 
 end module fd3d_pieces_m

@@ -152,7 +152,7 @@ contains
     integer, intent(in) :: h
     integer :: at(3), c, i, j, k, a
     if (.not. allocated(list%w)) call Grow(list)
-    if (allocated(list%piece)) list%partly = .not. Fd3dTouches(list%piece, x)
+    if (allocated(list%piece)) list%partly = .not. Fd3dTouches(list%piece, grid, x)
     if (.not. list%partly) then
       do c = 1, size(w, 4)
         do k = 1, size(w, 3)
@@ -246,7 +246,7 @@ contains
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     if (allocated(list%piece)) then
-      if (.not. Fd3dTouches(list%piece, x)) then
+      if (.not. Fd3dTouches(list%piece, grid, x)) then
         list%partly = .true.
         return
       end if

@@ -288,7 +288,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m(6)
     integer :: c(3)
-    if (.not. Fd3dTouches(self%grid, at)) return
+    if (.not. Fd3dTouches(self%grid, self%around, at)) return
     call CheckPlace(self, window, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) error%message = error%message//' ('//FaultPoint(self%own%source%fault, i)//')'
     if (allocated(error)) return

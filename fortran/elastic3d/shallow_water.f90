@@ -2,7 +2,7 @@
 !> what the grid lacks at both adds up (accuracy.md, t654).
 module shallow_water_m
   use kinds_m, only: dp
-  use model3d_m, only: model3d_t
+  use model3d_m, only: model3d_t, Model3dDown
   use model3d_window_m, only: Model3dCutsFloor
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
@@ -53,7 +53,7 @@ contains
     else
       i = max(1, min(earth%n(1), nint((x - earth%x0(1))/earth%d(1)) + 1))
       j = max(1, min(earth%n(2), nint((y - earth%x0(2))/earth%d(2)) + 1))
-      if (earth%ground(i, j) == 1) depth = max(0, earth%seabed(i, j) - 1)*earth%d(3)
+      if (earth%ground(i, j) == 1 .and. earth%seabed(i, j) > 0) depth = max(0.0_dp, Model3dDown(earth, earth%seabed(i, j)))
     end if
   end function WaterDepth
 

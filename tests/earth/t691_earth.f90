@@ -447,6 +447,13 @@ contains
     shot%rz(2) = 200
     call Model3dShape(earth, job, shot, window, error)
     call ClaimFails(error, '1 receiver(s), the first of them channel 2', 'a receiver outside')
+    call Put('a.layers', '100.1 4000 2000 2600'//nl)
+    call Settings('layers = a.layers'//nl//'dx = 20'//nl//'aperture = 60'//nl//'depth = 200.2'//nl)
+    call Model3dRead(job, earth, error)
+    call Geometry(60.0_dp, 55.0_dp, 300.3_dp)
+    shot%rz = 300.3_dp
+    call Model3dShape(earth, job, shot, window, error)
+    call ClaimFine(error, 'a source and receivers at the bottom of layers from 100.1 m down, 200.2 m deep')
   end subroutine Faults
 
   subroutine Refused(text, words, sentence)

@@ -68,15 +68,26 @@ claim(len(said) == 1 and said[0][0] == 9, f"6.4 cells of water: told {said}")
 survey([(40, 5), (90, 5), (140, 5), (190, 5), (90, 90)], 5)  # land, shallow, six cells, shallow and deep in the rock
 n = (25, 12, 14)
 sea = np.array([0, 3, 6, 3])[np.clip(np.arange(n[0]) * H // 50, 0, 3).astype(int)]
-vp, vs, rho = (np.where(np.arange(n[2]) < sea[:, None, None], w, r) * np.ones(n) for w, r in zip((1500, 0, 1000), ROCK))
-for name, v in (("vp", vp), ("vs", vs), ("rho", rho)):
-    with Dataset(f"{name}.nc", "w") as ds:
-        for axis, size, step in zip("xyz", n, (H, H, H)):
-            ds.createDimension(axis, size)
-            ds.createVariable(axis, "f8", (axis,))[:] = (np.arange(size) + 0.5) * step
-            ds[axis].units = "m"
-        ds.createVariable(name, "f4", ("x", "y", "z"))[:] = v
-        ds[name].units = "kg/m3" if name == "rho" else "m/s"
+
+
+def volumes(sea, first):
+    """So many samples of water above rock."""
+    for name, w, r in zip(("vp", "vs", "rho"), (1500, 0, 1000), ROCK):
+        with Dataset(f"{name}.nc", "w") as ds:
+            for axis, size in zip("xyz", n):
+                ds.createDimension(axis, size)
+                ds.createVariable(axis, "f8", (axis,))[:] = (np.arange(size) + first) * H
+                ds[axis].units = "m"
+            ds.createVariable(name, "f4", ("x", "y", "z"))[:] = np.where(np.arange(n[2]) < sea[:, None, None], w, r) * np.ones(n)
+            ds[name].units = "kg/m3" if name == "rho" else "m/s"
+
+
+volumes(sea, 0.5)
 said = told("vp=vp.nc", "vs=vs.nc", "rho=rho.nc", "top=free")
 claim(len(said) == 1 and said[0][:2] == (2, 2), f"a volume with shores: told {said}, must be two, channel 2 first")
+volumes(np.full(n[0], 7), 0)                                # from node to node half a sample less, and the floor in a cell
+survey([(90, 9), (140, 20)], 25)
+for at, least in (("centres", 0), ("nodes", 2)):
+    said = told("vp=vp.nc", "vs=vs.nc", "rho=rho.nc", "top=free", f"model_at={at}")
+    claim(sum(m[0] for m in said) == least, f"seven samples of water that are {at} of cells: told {said or 'nothing'}, must be of {least}")
 done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """3D: what is recorded within a few cells of an air gun or explosion below a free surface of water, and farther away, is that of the source and its
 negative image, in closed form; so it is with even weights, which a Q of 900 asks for, and where the surface is far above. Receivers close to a force
-there, in rock, and in water above rock are told of."""
+there, in rock, and in water above rock are told of. Water that is told in several thin layers has the same surface."""
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +97,10 @@ compare("volume, half-length 1", middle, places, (4, 4, 4), half_length=1, depth
 
 middle = place(1.3)
 places = around(middle, 5, 4, 3)
+thick, thin = (np.stack([traces("out.nc", c)[0] for c in ("vx", "vz", "pressure")]) for tops in ((0, 90), (0, 20, 30, 70, 90))
+               if shoot((), "".join(f"{z} {C} 0 {RHO}\n" for z in tops) + "110 3000 1700 2300\n", middle, places,
+                        components="vx,vz,p", half_length=1))
+claim(np.array_equal(thick, thin), f"water in layers of 20, 10, 40 m on cells of 10 m is that of one layer: {np.abs(thick - thin).max():.3g} off, must be 0")
 water, rock = f"0 {C} 0 {RHO}\n", "0 3000 1700 2300\n"
 for what, layers, told, words in (("volume in water", water, False, {}), ("a force in water", water, True, {"source": "force", "fz": 1.0}),
                                   ("volume in rock", rock, True, {}), ("water of 5 cells over rock", water + rock.replace("0", "50", 1), True, {})):

@@ -141,9 +141,9 @@ junk = np.random.default_rng(seed).choice([0, -999, 1, 3, 9999, np.nan, 1e38])
 MISSING = 9.969209968386869e36                          # NetCDF has it where nothing was written
 
 
-def taken(sentence):
+def taken(sentence, least=40):
     r = run("plan", "par=job.par")
-    claim(r.returncode == 0 and "Q from 40 on" in r.stdout, f"{sentence}: taken{': ' + (r.stdout + r.stderr).strip()[-300:] if r.returncode else ''}")
+    claim(r.returncode == 0 and f"Q from {least} on" in r.stdout, f"{sentence}: taken{': ' + (r.stdout + r.stderr).strip()[-300:] if r.returncode else ''}")
 
 
 for water in ("100 0", "0 -1", "9999 1"):
@@ -157,6 +157,9 @@ for qs in (junk, MISSING):
         f["qs"][:5] = np.full(f["qs"][:5].shape, qs)
     write_deck(layers=None, dx=None, aperture=None, depth=None, vs="m.nc", rho="m.nc", qs="m.nc", **V)
     taken(f"Qs = {qs:g} in water and air (SEED={seed})")
+volume(qs=(10.0, lambda z: z >= 200))
+write_deck(layers=None, dx=None, aperture=None, depth=None, vs="m.nc", rho="m.nc", qs="m.nc", **V)
+taken("Qs = 10, the least, whose inverse single precision has a little larger,", 10)
 volume(vp=(0.0, lambda z: z < 150))
 refused("a source in the air", "the source at x = 253.3", "lies in the air", "begins at z = 160 m", **V)
 volume(vp=(0.0, lambda z: z < 70))

@@ -51,6 +51,8 @@ make(shots=1, layers="0 3000 1700 2200 60 30\n150 3500 2000 2300 200 100\n", com
 with open("line.keymap", "a") as f:                       # close to the source in even rock: gets what the grid lacks
     f.write("spread close fixed x0=300 interval=23.3 channels=4 depth=331.2 y=11\nshot 40 310 341 close y=3\n")
 compare("close", cuts=((2, "1x1x2"),))
+make(shots=1, layers="0 3000 1700 2200\n80 3500 2000 2300\n", components="vx,p,exz", depth=3000, tmax=0.1)
+compare("tall", cuts=((3, "1x1x3"),))                       # source and receivers where the lower pieces know no medium
 
 volumes()
 srf = "1.0\nPOINTS 2\n" + "".join(f"20 45 {z} 35 60 1e9 0 0.02\n-40 40 4 0 0 0 0\n0 20 20 10\n" for z in (0.0, 0.045))
