@@ -107,8 +107,14 @@ int device_name(int n, int length, char *text) {
 }
 
 int device_id(int n, int length, char *text) {
+    cudaDeviceProp properties;
+    char address[32], uuid[2 * sizeof properties.uuid.bytes + 1] = "";
     TRY(check_number(n));
-    CUDA_TRY(cudaDeviceGetPCIBusId(text, length, number_of(n)));
+    CUDA_TRY(cudaDeviceGetPCIBusId(address, sizeof address, number_of(n)));
+    CUDA_TRY(cudaGetDeviceProperties(&properties, number_of(n)));
+    for (size_t b = 0; b < sizeof properties.uuid.bytes; b++)
+        snprintf(uuid + 2 * b, 3, "%02x", (unsigned)(unsigned char)properties.uuid.bytes[b]);
+    snprintf(text, length > 0 ? (size_t)length : 0, "%s %s", address, uuid); // parts of a card (MIG) have its address
     return 0;
 }
 
