@@ -38,7 +38,8 @@ module device_c
       character(kind=c_char), intent(out) :: text(*)
     end function device_name
 
-    !> PCI address of GPU n: the same card has the same one in every process of a node, whatever its number there.
+    !> PCI address and UUID of GPU n: a card, or a part of one that is a GPU of its own (MIG), has the same ones in every process of
+    !> a node, whatever its number there; parts of a card have its address, and their own UUID. Less than 64 characters.
     integer(c_int) function device_id(n, length, text) bind(c)
       import :: c_int, c_char
       implicit none

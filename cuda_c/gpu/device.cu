@@ -83,6 +83,22 @@ static int check_number(int n) {
     return 0;
 }
 
+static __global__ void any_kernel() {}
+
+// GPU n is in use. A build has kernels for some kinds of GPUs (ARCH in the Makefile), and a job may meet others.
+static int check_kernels(int n, int major, int minor) {
+    cudaFuncAttributes attributes;
+    const cudaError_t rc = cudaFuncGetAttributes(&attributes, any_kernel);
+    if (rc == cudaErrorNoKernelImageForDevice || rc == cudaErrorInvalidDeviceFunction) {
+        cudaGetLastError();
+        FAIL("GPU %d has compute capability %d.%d, for which this program was built without kernels: build it with "
+             "ARCH=sm_%d%d beside others, or ARCH=all",
+             n, major, minor, major, minor);
+    }
+    CUDA_TRY(rc);
+    return 0;
+}
+
 int device_use(int n) {
     TRY(check_number(n));
     int major = 0, minor = 0;
@@ -95,7 +111,7 @@ int device_use(int n) {
     CUDA_TRY(
         cudaInitDevice(number, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid)); // fails if it is lost
     CUDA_TRY(cudaSetDevice(number));
-    return 0;
+    return check_kernels(n, major, minor);
 }
 
 int device_name(int n, int length, char *text) {
@@ -107,8 +123,14 @@ int device_name(int n, int length, char *text) {
 }
 
 int device_id(int n, int length, char *text) {
+    cudaDeviceProp properties;
+    char address[32], uuid[2 * sizeof properties.uuid.bytes + 1] = "";
     TRY(check_number(n));
-    CUDA_TRY(cudaDeviceGetPCIBusId(text, length, number_of(n)));
+    CUDA_TRY(cudaDeviceGetPCIBusId(address, sizeof address, number_of(n)));
+    CUDA_TRY(cudaGetDeviceProperties(&properties, number_of(n)));
+    for (size_t b = 0; b < sizeof properties.uuid.bytes; b++)
+        snprintf(uuid + 2 * b, 3, "%02x", (unsigned)(unsigned char)properties.uuid.bytes[b]);
+    snprintf(text, length > 0 ? (size_t)length : 0, "%s %s", address, uuid); // parts of a card (MIG) have its address
     return 0;
 }
 

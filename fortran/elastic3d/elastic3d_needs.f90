@@ -21,7 +21,7 @@ contains
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
     real(dp) :: inner, parts, own, around, box, slab, beside, model
-    integer :: kind
+    integer :: kind, n(3)
     select type (scheme)
     type is (scheme3d_t)
       associate (s => scheme, e => self%earth)
@@ -29,7 +29,7 @@ contains
         parts = merge(5, 3, s%own%attenuates)
         kind = merge(2, 1, s%own%attenuates)
         if (kind == 2 .and. s%own%memory == memory_all) kind = merge(4, 3, s%variant == 'fortran')
-        call LargestPiece(s, window, own, around)
+        call LargestPiece(s, window, own, around, n)
         box = min(inner, around)                         ! of the window; it comes in slabs
         slab = WindowTray(parts*box, 0.0_dp)
         beside = max(slab, (loss(kind) + merge(contact, 0, e%fluidmin < huge(1.0_sp) .or. HasAir(e)))*around)
@@ -38,7 +38,7 @@ contains
         if (fd3d_variants%needs_gpu(s%variant)) own = 0         ! they are there
         worker = 4*(floats(kind)*own + parts*box + beside + Filtered(scheme))
         master = 4*(parts*model + slab)
-        if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
+        if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window) + OfTheTop(e, s, window, n)
         if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
         if (s%own%source%fault%n == 0) return
         worker = worker + real(bytes_point, dp)*s%own%source%fault%n + 8*real(size(s%own%source%fault%rate), dp)
@@ -54,27 +54,77 @@ contains
     if (allocated(earth%ground)) HasAir = any(earth%ground > 1)
   end function HasAir
 
-  !> Cells of the largest piece of a shot, and of the box around it whose medium its rank knows.
-  subroutine LargestPiece(scheme, window, own, around)
+  !> What pictures of the top take beside their numbers [bytes]. On cores maps of ground velocity keep planes of the steps of a pass
+  !> (fd3d_cpu_wave.c), all that the ground's rows lie in. Points have weights, which they share where the ground is level
+  !> (fd3d_map.f90). n: cells of a piece.
+  pure real(dp) function OfTheTop(earth, scheme, window, n) result(bytes)
+    type(model3d_t), intent(in) :: earth
+    type(scheme3d_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: n(3)
+    integer, parameter :: planes = 3*6, level = 8         ! of the velocities in a pass, for each row; rows on level ground
+    integer, parameter :: weights = 450                   ! of a point, about
+    integer, parameter :: made = 14, kept = 10, twice = 8 ! their bytes: as they are made, in the engine, for films or partners too
+    real(dp) :: rows, points
+    logical :: films
+    bytes = 0
+    films = scheme%snapshot > 0 .and. any(SplitList(scheme%own%planes) == 'top') .and. any(SplitList(scheme%own%fields) /= 'p')
+    if (.not. (scheme%own%pgv .or. films)) return
+    rows = level
+    points = 1
+    if (HasAir(earth) .and. (films .or. scheme%own%pgv_depth <= earth%x0(3))) then
+      rows = rows + (maxval(earth%ground) - minval(earth%ground, earth%ground > 0))*earth%d(3)/scheme%dz
+      points = Uneven(earth, 1, scheme%dx, min(window%nx, n(1)))*Uneven(earth, 2, scheme%dy, min(window%ny, n(2)))
+      points = max(1.0_dp, points/scheme%snapshot_step**2)
+    end if
+    if (scheme%own%pgv .and. scheme%variant == 'cpu') bytes = 4*planes*min(rows, real(n(3), dp))*n(1)*n(2)
+    bytes = bytes + points*weights*(made + merge(kept + twice*count([films, scheme%ranks > 1]), 0, scheme%own%pgv))
+  end function OfTheTop
+
+  !> Of `cells` along an axis those near a change of the ground, and one for all others.
+  pure real(dp) function Uneven(earth, axis, spacing, cells)
+    type(model3d_t), intent(in) :: earth
+    integer, intent(in) :: axis, cells
+    real(dp), intent(in) :: spacing
+    integer, parameter :: near = 8                        ! cells; fd3d_map.f90
+    logical :: marked(earth%n(axis)), changes
+    integer :: i, reach
+    reach = ceiling(near*spacing/earth%d(axis))
+    marked = .false.
+    do i = 2, earth%n(axis)
+      if (axis == 1) changes = any(earth%ground(i, :) /= earth%ground(i - 1, :))
+      if (axis == 2) changes = any(earth%ground(:, i) /= earth%ground(:, i - 1))
+      if (changes) marked(max(1, i - reach):min(size(marked), i + reach - 1)) = .true.
+    end do
+    Uneven = min(1 + count(marked)*earth%d(axis)/spacing, real(cells, dp))
+  end function Uneven
+
+  !> Cells of the largest piece of a shot, and of the box around it whose medium its rank knows; n: its cells along each axis.
+  subroutine LargestPiece(scheme, window, own, around, n)
     type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     real(dp), intent(out) :: own, around
+    integer, intent(out) :: n(3)
     type(fd3d_grid_t) :: whole, piece, box
     type(cuts_t) :: cuts
     type(error_t), allocatable :: error
-    integer :: width(6), p
+    integer :: width(6), pad(3), p
     own = scheme%cells(window)
     around = own
+    call Fd3dGrid(scheme, scheme%own, window, whole, width, pad)
+    n = whole%n
     if (scheme%ranks == 1) return
     call CutShot(scheme, window, .false., whole, width, cuts, error)
     if (allocated(error)) return                  ! check_shot has told it
     own = 0
     around = 0
+    n = 0
     do p = 1, scheme%ranks
       piece = Fd3dPiece(whole, width, cuts, p)
       if (scheme%own%wide == wide_yes) piece = Fd3dWiden(whole, width, piece)
       box = Fd3dAround(whole, piece)
       own = max(own, product(real(piece%n, dp)))
+      n = max(n, piece%n)
       around = max(around, product(real(box%n, dp)))
     end do
   end subroutine LargestPiece

@@ -4,7 +4,7 @@ module gpu_assignment_m
   private
   public :: GpusAssign, GpusNumber, id_length
 
-  integer, parameter :: id_length = 32
+  integer, parameter :: id_length = 64
 
 contains
 

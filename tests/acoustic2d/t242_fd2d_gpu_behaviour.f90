@@ -4,6 +4,7 @@
 !>     t242_fd2d_gpu_behaviour [VARIANT ...]
 program t242_fd2d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, Done
+  use device_c, only: device_count, device_id
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_need, fd2d_new, fd2d_receivers, fd2d_set_field, fd2d_tune
   use fdcase_m, only: case_t, CaseFortran, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSigmaOnly, CaseSource, CaseSteps, CountDifferent, &
@@ -12,10 +13,11 @@ program t242_fd2d_gpu_behaviour
   use fd2d_variants_m, only: fd2d_variants, Fd2dMemory
   use fddouble_m, only: CaseDouble
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory
+  use gpu_assignment_m, only: id_length
   use gpu_m, only: GpuAsked
   use handle_c, only: handle_bytes, handle_free, handle_maxabs, handle_peak, handle_pending, handle_reset, handle_timestep
   use host_c, only: host_seconds
-  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_null_char, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_int, c_long, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use text_m, only: CString, Str
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
@@ -49,6 +51,7 @@ program t242_fd2d_gpu_behaviour
     call Pinned()
     call Fields()
     call Refusals()
+    call Addresses()
   end if
   deallocate (variants)
   call Done()
@@ -518,5 +521,19 @@ contains
     end if
     call handle_free(h)
   end subroutine Refusals
+
+  !> What GPUs are told apart by: all of it finds room where ranks keep it.
+  subroutine Addresses()
+    character(kind=c_char, len=id_length), allocatable :: text(:)
+    integer :: d
+    allocate (text(device_count()))
+    do d = 1, size(text)
+      if (.not. allocated(error)) call FailFromC(device_id(d - 1, len(text), text(d)), error)
+    end do
+    if (Fine(error, 'addresses of GPUs')) &
+      call Claim(all(index(text, c_null_char) > len('0000:3b:00.0 ') + 32) .and. &
+                 all([(count(text == text(d)) == 1, d=1, size(text))]), 'each of '//Str(size(text))// &
+                 ' GPU(s) has an address and a UUID of its own: '//text(1)(:max(1, index(text(1), c_null_char)) - 1))
+  end subroutine Addresses
 
 end program t242_fd2d_gpu_behaviour

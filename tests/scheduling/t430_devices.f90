@@ -13,6 +13,7 @@ program t430_devices
   character, parameter :: nl = new_line('a')
 
   call Deals()
+  call Parts()
   call Numbers()
   call Shots()
   call Variants()
@@ -52,6 +53,17 @@ contains
     call Expect('all ranks are workers (another node than the master''s)', [.true., .true., .true.], [1, 1, 1], &
                 [2, 2, 2], 1, 1, [1, 0, 0])
   end subroutine Deals
+
+  !> Parts of a card (MIG) have its address, and a UUID each.
+  subroutine Parts()
+    character(*), parameter :: uuid = 'c6d4f1ef42e45de391c745d71c87eb3'
+    character(id_length) :: id(1, 4)
+    integer :: chosen(4)
+    id(1, :) = [character(id_length) :: '', '0000:04:00.0 '//uuid//'f', '0000:04:00.0 '//uuid//'0', '0000:04:00.0 '//uuid//'f']
+    call GpusAssign([.false., .true., .true., .true.], [0, 1, 1, 1], id, 3, 1, chosen)
+    call Claim(all(chosen == [0, 1, 1, 0]) .and. GpusNumber([0, 1, 1, 1], id, id(1, 2)) == 1, 'ranks that see two parts of one '// &
+               'card take one each, the third none: '//List(chosen))
+  end subroutine Parts
 
   subroutine Numbers()
     character(id_length) :: id(2, 3)

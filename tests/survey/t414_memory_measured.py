@@ -7,6 +7,9 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
+from netCDF4 import Dataset
+
 from check import claim, done, drawn, given_seed, skip
 from minisurvey import PROGRAM, make, run
 from peaks import peaks, run_watched
@@ -85,6 +88,20 @@ if "debug" not in str(PROGRAM):
     small.make(shots=1, layers=two_layers.format(q=""), output="three.nc")
     compare("3D, 0.8 Mcells", *words, "tmax=0.02", program=small.PROGRAM)
     compare("3D, films", *words, "tmax=0.04", "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
+    with Dataset("hill.nc", "w") as ds:                   # of 300 m, on which no two points of a map have the same surroundings
+        for axis, n, first in (("z", 90, -400), ("y", 61, -300), ("x", 81, -100)):
+            ds.createDimension(axis, n)
+            ds.createVariable(axis, "f8", axis)[:] = first + 10 * np.arange(n)
+            ds[axis].units = "m"
+        z, y, x = (ds[axis][:].data.reshape(shape) for axis, shape in (("z", (-1, 1, 1)), ("y", (-1, 1)), ("x", -1)))
+        rock = z > -300 * np.exp(-((x - 260)**2 + y**2) / 150**2) + 15 * np.sin(x / 9) * np.sin(y / 11)
+        for name, unit, value in (("vp", "m/s", 2500), ("vs", "m/s", 1200), ("rho", "kg/m3", 2000)):
+            ds.createVariable(name, "f4", ("z", "y", "x"))[:] = np.where(rock, value, 0)
+            ds[name].units = unit
+    small.write_deck(layers=None, vp="hill.nc", vs="hill.nc", rho="hill.nc", depth=700, output="three.nc")
+    compare("3D, a map and films of a hill", *words, "dy=5.5", "dz=5.5", "top=pml", "tmax=0.02", "pgv=y", "snapshot=0.01",
+            "snapshot_fields=vx,vy,vz", program=small.PROGRAM)
+    small.make(shots=1, layers=two_layers.format(q=""), output="three.nc")
     small.write_keymap(shots=1, channels=500)
     text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.1").replace("depth=52.3", "depth=152.3")
     Path("line.keymap").write_text(text)

@@ -306,8 +306,9 @@ int choose_launch(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_laun
         remember(c, device, false, best);
     }
     TRY(find_launch(g, c, device, best, l, &fits));
-    REQUIRE(fits || !pinned || may_march(c), "shape=%s keeps no velocities%s: choose another one, or auto", c->shape,
-            c->velocities ? "" : ", and at half-lengths up to 4 knows no densities apart");
+    const bool marches = best.kind == MARCH_NARROW || best.kind == MARCH_WIDE;
+    REQUIRE(fits || !pinned || !marches || may_march(c), "shape=%s keeps no velocities%s: choose another one, or auto",
+            c->shape, c->velocities ? "" : ", and at half-lengths up to 4 knows no densities apart");
     const form least = may_march(c) ? MARCH_NARROW : TILE_LOW; // older GPUs have less shared memory
     if (!fits) {
         best.kind = least;

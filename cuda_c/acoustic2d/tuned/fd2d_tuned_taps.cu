@@ -54,11 +54,13 @@ static int put_lists(handle *h, int *bucket, ptrdiff_t *place, ptrdiff_t *cell) 
     TRY(put_slots(o, bucket, n));
     TRY(gpu_put(&o->queue, &t->cell, &t->room_cell, cell, (size_t)entries, sizeof *cell, "receiver cells"));
     const size_t need = within * (size_t)n * BUCKET;
+    size_t room = 0;
+    t->room_sigma = 0; // until there is room in both
     for (float *&sigma : t->sigma) {
-        size_t room = before;
+        room = before;
         TRY(gpu_grow(&o->queue, &sigma, &room, need, sizeof(float), "sigma at receivers"));
-        t->room_sigma = room;
     }
+    t->room_sigma = room;
     t->count = (ptrdiff_t)(t->room_sigma / within);
     t->first = n > 0 ? bucket[0] / across(o->g.nx) : 0;
     t->end = n > 0 ? bucket[n - 1] / across(o->g.nx) + 1 : 0;
