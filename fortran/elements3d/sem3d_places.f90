@@ -134,8 +134,8 @@ contains
     end do
   end function Numbers
 
-  !> Those that are `chosen` stay, alone: a rank whose share lacks the chosen one may have found one before it that is deeper, or that
-  !> only almost has the place.
+  !> Those that are `chosen` stay, alone: a rank whose share lacks the chosen one may have found one before it that is deeper, or
+  !> that only almost has the place.
   subroutine Keep(self, e, number, chosen, owner, error)
     class(sem3d_t), intent(inout) :: self
     integer, intent(inout) :: e(:)
