@@ -198,7 +198,7 @@ module elements3d_m
       real(dp), intent(in) :: xi(3)
     end function AtRock
 
-    !> True of a source at xi in element e, on a level free side, that moves nothing.
+    !> True of a source at xi in element e, on a free side of a fluid or a level one of rock, that moves nothing.
     pure module logical function RadiatesNothing(self, source, e, xi) result(nothing)
       class(elements3d_t), intent(in) :: self
       type(source3d_t), intent(in) :: source

@@ -90,6 +90,7 @@ contains
     logical :: on, level
     nothing = .false.
     call OnFreeSide(self%elements, e, xi, on, level)
+    if (on .and. e > self%elements%solid) level = .true.     ! there chi is 0 however the side leans
     if (.not. level .or. TensorOf(self%elements, e) > 0) return
     associate (m => self%elements)
       vp = sqrt((m%lambda(1, e) + 2*m%mu(1, e))/m%rho(1, e))

@@ -32,6 +32,8 @@ module elements_cut_m
   !> Elements of a piece, and those that touch them, for one of its own, at most in meshes worth a cut.
   real(dp), parameter, public :: touching = 1.2_dp
 
+  integer, parameter :: most_of_one = 17179869    !< elements of an engine: 125 points of each have numbers below 2**31 (sem3d.c)
+
   !> Bricks to be divided.
   type :: bricks_t
     real(dp), allocatable :: cost(:)
@@ -87,7 +89,7 @@ contains
     end do
   end subroutine TryMetis
 
-  !> Fails where there are not as many bricks as pieces.
+  !> Fails where there are not as many bricks as pieces, or one rank would have more elements than an engine numbers the points of.
   subroutine CutCan(elements, n, error)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: n
@@ -95,6 +97,9 @@ contains
     if (size(elements%brick) - 1 < n) &
       call Fail(error, 'a mesh of '//Str(elements%n)//' elements, in '//Str(size(elements%brick) - 1)// &
                 ' bricks of 64 at most, cannot be cut into '//Str(n)//' pieces: give a smaller group')
+    if (n == 1 .and. elements%n > most_of_one) &
+      call Fail(error, 'a mesh of '//Str(elements%n)//' elements is too large for one rank, which has at most '// &
+                Str(most_of_one)//': give group=2 or more')
   end subroutine CutCan
 
   !> Costs and places of bricks.

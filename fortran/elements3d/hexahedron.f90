@@ -8,7 +8,7 @@ module hexahedron_m
   implicit none
   private
   public :: HexAt, HexJacobian, HexSlopes, HexPoints, HexJacobians, HexBounds, HexFind, HexNearest, HexWeights, HexGradient, HexBox
-  public :: HexEdges, HexLongest, Determinant, Inverse
+  public :: HexEdges, HexLongest, HexRounding, Determinant, Inverse
 
   integer :: i, j
 
@@ -260,6 +260,12 @@ contains
     end do
   end function HexEdges
 
+  !> What rounding may leave between a place and where an element has it [m]: 2e-8 in coordinates of maps, of 5e6 m.
+  pure real(dp) function HexRounding(corner) result(off)
+    real(dp), intent(in) :: corner(:, :)
+    off = 16*epsilon(off)*maxval(abs(corner))
+  end function HexRounding
+
   !> The xi, eta, zeta of place x [m]. found: x is there, to rounding; xi may then lie outside of -1 .. 1, by up to 0.5.
   pure subroutine HexFind(corner, x, xi, found)
     real(dp), intent(in) :: corner(:, :), x(3)
@@ -317,9 +323,10 @@ contains
     real(dp), intent(inout) :: xi(3)
     logical, intent(out) :: found
     real(dp), parameter :: close = 1.0e-9_dp, closest = 1.0e-13_dp
-    real(dp) :: jacobian(3, 3), rest(3), step(3), room(3), tried(3), before, after
+    real(dp) :: jacobian(3, 3), rest(3), step(3), room(3), tried(3), before, after, rounding
     logical :: free(3)
     integer :: i, halves
+    rounding = HexRounding(corner)
     do i = 1, 100
       rest = x - HexAt(corner, xi)
       jacobian = HexJacobian(corner, xi)
@@ -329,7 +336,7 @@ contains
         if (all(abs(xi) < most .or. xi*step <= 0)) exit
         free = free .and. (abs(xi) < most .or. xi*step <= 0)
       end do
-      found = all(free) .and. all(abs(step) < close)
+      found = all(free) .and. (all(abs(step) < close) .or. all(abs(rest) <= rounding))
       if (all(abs(step) < closest)) exit
       room = most - sign(1.0_dp, step)*xi
       step = step*minval(room/max(room, abs(step), tiny(1.0_dp)), abs(step) > 0)      ! as far as the first bound

@@ -259,8 +259,7 @@ contains
         call Fail(error, Here(file)//'vs = '//Str(vs)//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                   Str(sqrt(0.75_dp)*vp, 6)//' m/s')
       else if (attenuates .and. any(value(4:) > 0 .and. value(4:) < 1 .or. value(4:) < 0)) then
-        call Fail(error, Here(file)//'quality factors Qp = '//Str(value(4))//', Qs = '//Str(value(5))// &
-                  ', must be 1 or more, or 0: none')
+        call Fail(error, Here(file)//'quality factors '//Quality()//', must be 1 or more, or 0: none')
       else if (attenuates .and. vs > 0 .and. (any(value(4:5) > 0) .and. .not. all(value(4:5) > 0))) then
         call Fail(error, Here(file)//'Qp and Qs must both be given')
       else if (attenuates .and. vs > 0 .and. value(4) > 0) then
@@ -270,6 +269,15 @@ contains
           ', which is Qs*3/4*(vp/vs)**2')
       end if
     end associate
+
+  contains
+
+    !> Those that the table has.
+    pure function Quality() result(words)
+      character(:), allocatable :: words
+      words = 'Qp = '//Str(value(4))//', Qs = '//Str(value(5))
+      if (any(abs(value(6:)) > 0)) words = 'Qkappa = '//Str(value(6))//', Qmu = '//Str(value(7))
+    end function Quality
   end subroutine CheckValues
 
   !> 1/Qkappa and 1/Qmu of a line of the table; fluids do not attenuate.

@@ -88,8 +88,10 @@ contains
     rows = ''
     do b = 1, size(blocks)
       associate (a => blocks(b))
-        rows = rows//merge('block      ', '           ', b == 1)//a%name//': '// &
-               Counted(a%elements, 'element')//', edges '//Str(a%shortest, 4)//' .. '//Str(a%longest, 4)//' m, worst shape '// &
+        rows = rows//merge('block      ', '           ', b == 1)//a%name//': '//Counted(a%elements, 'element')
+        if (b < size(blocks) .and. a%elements == 0) rows = rows//new_line('a')
+        if (a%elements == 0) cycle
+        rows = rows//', edges '//Str(a%shortest, 4)//' .. '//Str(a%longest, 4)//' m, worst shape '// &
                Str(a%shape, 2)//' of 1, '
         if (a%v > 0) then
           rows = rows//Str(degree*a%v/(fmax*a%longest), 3)//' points per wavelength at '//Str(fmax, 4)//' Hz'

@@ -1,12 +1,12 @@
-!> Refuses broken meshes: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match, parts that
-!> are not joined.
+!> Refuses broken meshes: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match, or not in
+!> their middles, parts that are not joined.
 module mesh_check_m
   use elements_m, only: in_element
   use error_m, only: error_t, Fail
   use hexahedron_m, only: Determinant, HexBounds, HexBox, HexFind, HexJacobians, HexPoints, hex_edge, hex_side
   use joined_m, only: First, Join
   use kinds_m, only: dp, i8
-  use mesh_m, only: mesh_t, MeshFaces
+  use mesh_m, only: mesh_t, MeshEdges, MeshFaces
   use text_m, only: Str
   implicit none
   private
@@ -42,6 +42,7 @@ contains
     call MeshFaces(mesh%node, face, faces)
     call CheckShared(mesh, face, faces, sharers, error)
     call CheckHanging(mesh, face, sharers, error)
+    if (mesh%per == 27) call CheckMiddles(mesh, face, faces, error)
     if (.not. present(whole)) return
     if (whole) call CheckParts(mesh, face, faces, error)
   end subroutine MeshCheck
@@ -289,7 +290,7 @@ contains
 
   contains
 
-    !> A node on an outer side of element e that is not one of its own; 0: none.
+    !> A corner on an outer side of element e that is none of its own; 0: none.
     subroutine Meet(e, n)
       integer, intent(in) :: e
       integer, intent(out) :: n
@@ -323,7 +324,7 @@ contains
     logical function Touches(e, o, low, high)
       integer, intent(in) :: e, o
       real(dp), intent(in) :: low(3), high(3)
-      Touches = all(x(:, o) >= low) .and. all(x(:, o) <= high) .and. all(mesh%node(:, e) /= outer(o))
+      Touches = all(x(:, o) >= low) .and. all(x(:, o) <= high) .and. all(mesh%node(:8, e) /= outer(o))
       if (Touches) Touches = OnOuterSide(e, outer(o))
     end function Touches
 
@@ -342,6 +343,40 @@ contains
       end do
     end function OnOuterSide
   end subroutine CheckHanging
+
+  !> Edges and sides that elements share have one node in their middle, else the elements part or overlap there.
+  subroutine CheckMiddles(mesh, face, faces, error)
+    type(mesh_t), intent(in) :: mesh
+    integer, intent(in) :: face(:, :), faces
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: of_side(6) = [26, 25, 27, 24, 22, 23]
+    integer, allocatable :: edge(:, :), middle(:)         !< nodes in the middle, of edges, then of sides
+    integer :: edges, e, k
+    if (allocated(error)) return
+    call MeshEdges(mesh%node, edge, edges)
+    allocate (middle(edges + faces), source=0)
+    do e = 1, size(face, 2)
+      do k = 1, 12
+        call Meets(edge(k, e), mesh%node(8 + k, e), 'an edge')
+      end do
+      do k = 1, 6
+        call Meets(edges + face(k, e), mesh%node(of_side(k), e), 'a side')
+      end do
+      if (allocated(error)) return
+    end do
+
+  contains
+
+    subroutine Meets(at, n, what)
+      integer, intent(in) :: at, n
+      character(*), intent(in) :: what
+      if (middle(at) == 0) middle(at) = n
+      if (middle(at) == n .or. allocated(error)) return
+      call Fail(error, Begin(mesh, e)//'has node '//Str(n)//' in the middle of '//what//', '//Place(mesh%x(:, n))// &
+        ', where another one has node '//Str(middle(at))//', '//Place(mesh%x(:, middle(at)))// &
+        ': elements that meet must have all nodes of it in common; merge double nodes in the mesher')
+    end subroutine Meets
+  end subroutine CheckMiddles
 
   !> Elements that share sides, by way of others too, are a part of the mesh: no wave goes from one part to another.
   subroutine CheckParts(mesh, face, faces, error)

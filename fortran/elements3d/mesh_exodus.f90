@@ -87,7 +87,7 @@ contains
     type(c_ptr), intent(in) :: file
     type(mesh_t), intent(inout) :: mesh
     type(error_t), allocatable, intent(inout) :: error
-    integer :: dimensions, nodes, elements, blocks, sets, status
+    integer :: dimensions, nodes, elements, blocks, sets, status, b
     integer(i8) :: bytes
     dimensions = Length(file, 'num_dim', 3, 3, error)
     nodes = Length(file, 'num_nodes', 8, most_nodes, error)
@@ -97,7 +97,11 @@ contains
     if (Known(file, 'num_side_sets')) sets = Length(file, 'num_side_sets', 0, most_lists, error)
     if (allocated(error)) return
     mesh%per = 8
-    if (Known(file, 'num_nod_per_el1')) mesh%per = Length(file, 'num_nod_per_el1', 0, 1000, error)
+    do b = 1, blocks                                      ! the first of which there is more than a name
+      if (.not. Known(file, 'num_nod_per_el'//Str(b))) cycle
+      mesh%per = Length(file, 'num_nod_per_el'//Str(b), 0, 1000, error)
+      exit
+    end do
     if (mesh%per /= 27) mesh%per = 8                      ! each block is looked at when it is read
     inquire (file=mesh%path, size=bytes)
     if (3_i8*nodes + 8_i8*elements > most_in_byte*max(bytes, 1_i8)) then

@@ -1,5 +1,5 @@
 !> Writes a mesh as an Exodus II file, which mesh_exodus.f90 reads, and ParaView. It has each node, block and side set as the mesh
-!> has them, z turned back where it points up.
+!> has them, z turned back where it points up. Of blocks and sets without elements it has number and name.
 module mesh_exodus_write_m
   use error_m, only: error_t, AddContext, FailFromC
   use files_m, only: FileHalf, FileRemove, FileRename, FileSync
@@ -14,7 +14,7 @@ module mesh_exodus_write_m
   private
   public :: MeshWrite
 
-  integer, parameter :: name_length = 33            !< of names, with the end that C wants
+  integer, parameter :: shortest_room = 33          !< for a name, with the end that C wants
   integer, parameter :: at_once = 100000            !< elements written at once
 
 contains
@@ -32,7 +32,7 @@ contains
     file = fio_create(CString(half))
     if (.not. c_associated(file)) call FailFromC(1, error)
     if (.not. allocated(error)) then
-      call Define(file, mesh, error)
+      call Define(file, mesh, up, error)
       call PutNodes(file, mesh, up, error)
       call PutBlocks(file, mesh, up, error)
       call PutSets(file, mesh, up, error)
@@ -48,17 +48,19 @@ contains
     if (allocated(error)) call AddContext(error, "mesh '"//path//"'")
   end subroutine MeshWrite
 
-  subroutine Define(file, mesh, error)
+  subroutine Define(file, mesh, up, error)
     type(c_ptr), intent(in) :: file
     type(mesh_t), intent(in) :: mesh
+    logical, intent(in) :: up
     type(error_t), allocatable, intent(inout) :: error
     integer :: b
-    call FailFromC(fio_text(file, CString(''), CString('title'), CString('Hexahedra, z as the attributes of coordz say')), error)
+    call FailFromC(fio_text(file, CString(''), CString('title'), CString('Hexahedra, z points '//trim(merge('up  ', 'down', up)))), &
+                   error)
     call Numbers('api_version', 'float', 5.0_dp)
     call Numbers('version', 'float', 5.0_dp)
     call Numbers('floating_point_word_size', 'int', 8.0_dp)
     call Numbers('file_size', 'int', 1.0_dp)
-    call Dim('len_name', name_length)
+    call Dim('len_name', NameRoom(mesh))
     call Dim('num_dim', 3)
     call Dim('num_nodes', size(mesh%x, 2))
     call Dim('num_elem', size(mesh%node, 2))
@@ -71,6 +73,7 @@ contains
     call FailFromC(fio_text(file, CString('eb_prop1'), CString('name'), CString('ID')), error)
     call Var('eb_names', 'char', 'num_el_blk len_name')
     do b = 1, size(mesh%blocks)
+      if (all(mesh%block /= b)) cycle
       call Dim('num_el_in_blk'//Str(b), count(mesh%block == b))
       call Dim('num_nod_per_el'//Str(b), mesh%per)
       call Var('connect'//Str(b), 'int', 'num_el_in_blk'//Str(b)//' num_nod_per_el'//Str(b))
@@ -84,6 +87,7 @@ contains
       call Var('ss_names', 'char', 'num_side_sets len_name')
     end if
     do b = 1, size(mesh%sets)
+      if (size(mesh%sets(b)%element) == 0) cycle
       call Dim('num_side_ss'//Str(b), size(mesh%sets(b)%element))
       call Var('elem_ss'//Str(b), 'int', 'num_side_ss'//Str(b))
       call Var('side_ss'//Str(b), 'int', 'num_side_ss'//Str(b))
@@ -137,7 +141,7 @@ contains
     if (up) turned = MeshTurned(mesh%per)
     do b = 1, size(mesh%blocks)
       mine = pack([(i, i=1, size(mesh%block))], mesh%block == b)
-      call PutName(file, 'eb', b, mesh%blocks(b)%id, mesh%blocks(b)%name, error)
+      call PutName(file, 'eb', b, mesh%blocks(b)%id, mesh%blocks(b)%name, NameRoom(mesh), size(mine) > 0, error)
       do from = 1, size(mine), at_once
         to = min(size(mine), from + at_once - 1)
         if (allocated(error)) return
@@ -159,8 +163,9 @@ contains
     integer(c_long_long) :: n(1)
     place([((pack([(i, i=1, size(mesh%block))], mesh%block == b)), b=1, size(mesh%blocks))]) = [(i, i=1, size(mesh%block))]
     do s = 1, size(mesh%sets)
-      call PutName(file, 'ss', s, mesh%sets(s)%id, mesh%sets(s)%name, error)
       n = size(mesh%sets(s)%element)
+      call PutName(file, 'ss', s, mesh%sets(s)%id, mesh%sets(s)%name, NameRoom(mesh), all(n > 0), error)
+      if (all(n == 0)) cycle
       associate (side => merge(other(mesh%sets(s)%side), mesh%sets(s)%side, up))
         if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString('elem_ss'//Str(s)), [0_c_long_long], n, &
                                                                  int(place(mesh%sets(s)%element), i8)), error)
@@ -170,22 +175,33 @@ contains
     end do
   end subroutine PutSets
 
-  !> Number, state and name of block or set number i.
-  subroutine PutName(file, kind, i, id, name, error)
+  !> For the longest name and the end that C wants.
+  pure integer function NameRoom(mesh) result(room)
+    type(mesh_t), intent(in) :: mesh
+    integer :: i
+    room = maxval([shortest_room, (1 + len(mesh%blocks(i)%name), i=1, size(mesh%blocks)), &
+                   (1 + len(mesh%sets(i)%name), i=1, size(mesh%sets))])
+  end function NameRoom
+
+  !> Number, state and name of block or set number i; there: it has elements.
+  subroutine PutName(file, kind, i, id, name, room, there, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: kind, name
-    integer, intent(in) :: i, id
+    integer, intent(in) :: i, id, room
+    logical, intent(in) :: there
     type(error_t), allocatable, intent(inout) :: error
-    character(name_length) :: text
+    character(room) :: text
     integer(c_long_long) :: at(1)
+    integer(i8) :: status(1)
     at = i - 1
+    status = merge(1, 0, there)
     text = name
-    text = text(:min(len_trim(text), name_length - 1))//repeat(c_null_char, name_length)
-    if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(kind//'_status'), at, [1_c_long_long], [1_i8]), error)
+    text = text(:len_trim(text))//repeat(c_null_char, room)
+    if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(kind//'_status'), at, [1_c_long_long], status), error)
     if (.not. allocated(error)) &
       call FailFromC(fio_put_longs(file, CString(kind//'_prop1'), at, [1_c_long_long], [int(id, i8)]), error)
     if (.not. allocated(error)) call FailFromC(fio_put_text(file, CString(kind//'_names'), [at, 0_c_long_long], &
-                                                            [1_c_long_long, int(name_length, c_long_long)], text), error)
+                                                            [1_c_long_long, int(room, c_long_long)], text), error)
   end subroutine PutName
 
 end module mesh_exodus_write_m

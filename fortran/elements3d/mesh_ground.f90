@@ -1,7 +1,7 @@
 !> The ground of a mesh: where a vertical line first meets it, or its first solid, from above.
 module mesh_ground_m
   use elements_m, only: elements_t, face_contact, face_inner
-  use hexahedron_m, only: HexAt, HexBox, HexJacobian, hex_side, hex_side_axis, hex_side_end
+  use hexahedron_m, only: HexAt, HexBox, HexJacobian, HexRounding, hex_side, hex_side_axis, hex_side_end
   use kinds_m, only: dp
   implicit none
   private
@@ -152,8 +152,9 @@ contains
     integer, intent(in) :: side
     real(dp), intent(out) :: xi(3)
     logical, intent(out) :: meets
-    real(dp) :: jacobian(3, 3), rest(3), det, step(2)
+    real(dp) :: jacobian(3, 3), rest(3), det, step(2), rounding
     integer :: a, b, i
+    rounding = HexRounding(corner(:2, :))
     a = merge(2, 1, hex_side_axis(side) == 1)
     b = merge(2, 3, hex_side_axis(side) == 3)
     xi = 0
@@ -166,7 +167,7 @@ contains
       if (.not. abs(det) > 0) return
       step = [rest(1)*jacobian(2, b) - rest(2)*jacobian(1, b), rest(2)*jacobian(1, a) - rest(1)*jacobian(2, a)]/det
       xi([a, b]) = max(-2.0_dp, min(2.0_dp, xi([a, b]) + step))
-      meets = all(abs(step) < 1.0e-10_dp)
+      meets = all(abs(step) < 1.0e-10_dp) .or. all(abs(rest(:2)) <= rounding)
       if (meets) exit
     end do
     meets = meets .and. all(abs(xi([a, b])) <= 1 + margin)

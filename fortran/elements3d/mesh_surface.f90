@@ -8,6 +8,7 @@ module mesh_surface_m
   use files_m, only: FileHead
   use formula_m, only: formula_t, FormulaAt, FormulaRead
   use kinds_m, only: dp, i8
+  use sort_m, only: SortOrder
   use surface_netcdf_m, only: NetcdfReadGrid
   use text_m, only: Lower, Str
   use textfile_m, only: NumberOf, Shown, TextAdvise, TextLine, TextNumbers, TextOpen, textfile_t, TextWord
@@ -162,16 +163,18 @@ contains
     end do
   end subroutine Arrange
 
-  !> The smallest difference of two coordinates that follow each other and are not the same.
+  !> The smallest difference of coordinates that are not the same.
   pure real(dp) function StepOf(x) result(step)
     real(dp), intent(in) :: x(:)
-    real(dp) :: least
-    integer :: i
-    least = 1.0e-6_dp*max(maxval(x) - minval(x), 1.0e-6_dp)
+    real(dp), parameter :: parts = 2.0_dp**52
+    integer, allocatable :: order(:)
+    real(dp) :: apart(size(x) - 1), extent
     step = huge(step)
-    do i = 2, size(x)
-      if (abs(x(i) - x(i - 1)) > least) step = min(step, abs(x(i) - x(i - 1)))
-    end do
+    extent = maxval(x) - minval(x)
+    if (.not. extent > 1.0e-12_dp) return
+    call SortOrder(nint((x - minval(x))/extent*parts, i8), order)
+    apart = x(order(2:)) - x(order(:size(x) - 1))
+    step = minval(apart, apart > on_grid*maxval(apart))
   end function StepOf
 
   !> The depth [m] at x, y [m]. ok: there is one; else `why` says what is wrong.

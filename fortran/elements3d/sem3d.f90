@@ -79,6 +79,8 @@ module sem3d_m
     type(pressed_t) :: pressed                    !< what traces have of the pressure of water on rock,
     type(relaxing_t) :: relaxing                  !< and what relaxes in them
     real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
+    integer :: histories = 1                      !< of the source, a second one where a part of it does not relax,
+    integer :: before_second = 0                  !< whose entries follow so many
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
     logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
@@ -138,8 +140,8 @@ module sem3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_source
 
-    !> The source in each step, (1, nt): a force, or the moment or volume that was released before; of a volume in rock that
-    !> attenuates what has relaxed of its stress is left out.
+    !> The source in each step, (histories, nt): a force, or the moment or volume that was released before; of a volume in rock
+    !> that attenuates what has relaxed of its stress is left out, in the first.
     module subroutine Histories(self, q)
       class(sem3d_t), intent(in) :: self
       real(sp), allocatable, intent(out) :: q(:, :)

@@ -56,6 +56,7 @@ module sem3d_components_m
   end type sem3d_place_t
 
   integer, parameter, public :: place_points = band_points + on_face    !< of a place, at most
+  integer, parameter, public :: part_average = 1, part_rest = 2         !< of a source of volume
 
   real(dp), parameter :: close_to_side = 1      !< of half an element; further away the side says nothing new
   real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
@@ -479,19 +480,26 @@ contains
 
   end subroutine InFluid
 
-  !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate.
-  subroutine Sem3dSource(list, place, source, error)
+  !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate. part: of a
+  !> volume in anisotropic rock what its isotropic average makes, or the rest.
+  subroutine Sem3dSource(list, place, source, error, part)
     type(sem3d_list_t), intent(inout) :: list
     type(sem3d_place_t), intent(in) :: place
     type(source3d_t), intent(in) :: source
     type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: part
+    real(dp), parameter :: even_moment(6) = [1, 1, 1, 0, 0, 0]
     real(dp) :: moment(6), tensor(3, 3), bulk
     integer :: a, p
     bulk = place%lambda + 2*place%mu/3
     moment = source%moment
-    if (source%kind == source_volume) moment = bulk*[1, 1, 1, 0, 0, 0]
+    if (source%kind == source_volume) moment = bulk*even_moment
     if (source%kind == source_volume .and. allocated(place%stiffness)) &
       moment = [(sum(place%stiffness(voigt(first(p), second(p)), :3))/3, p=1, 6)]     ! what an even opening of that volume needs
+    if (present(part)) then
+      if (part == part_average) moment = bulk*even_moment
+      if (part == part_rest) moment = moment - bulk*even_moment
+    end if
     if (.not. place%solid) then
       if (source%kind == source_force .or. any(abs(moment(2:3) - moment(1)) > 0) .or. any(abs(moment(4:)) > 0)) then
         call Fail(error, 'a force or a moment with shear cannot act in a fluid')

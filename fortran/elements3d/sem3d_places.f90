@@ -134,7 +134,8 @@ contains
     end do
   end function Numbers
 
-  !> Those that are `chosen` stay.
+  !> Those that are `chosen` stay, alone: a rank whose share lacks the chosen one may have found one before it that is deeper, or
+  !> that only almost has the place.
   subroutine Keep(self, e, number, chosen, owner, error)
     class(sem3d_t), intent(inout) :: self
     integer, intent(inout) :: e(:)
@@ -145,7 +146,7 @@ contains
     integer :: i
     pieces = 0
     do i = 1, size(e)
-      if (number(i) < chosen(i)) e(i) = 0
+      if (abs(number(i) - chosen(i)) > 0) e(i) = 0
       if (e(i) > 0) pieces(i) = self%share%owner(e(i))
     end do
     call Largest(self, pieces, error)

@@ -13,7 +13,7 @@ submodule(sem3d_m) sem3d_setup
   use hexahedron_m, only: Determinant, HexJacobian
   use meetings_m, only: MeetingsMake
   use parameter_table_m, only: SplitList
-  use sem3d_components_m, only: Sem3dAtWhole, Sem3dRecord, Sem3dSource
+  use sem3d_components_m, only: part_average, part_rest, Sem3dAtWhole, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: resident_all, Sem3dGrid
   use sem3d_variants_m, only: Sem3dAffine, Sem3dEngineNew, sums_t
   use source3d_m, only: source_force, source_volume
@@ -185,10 +185,18 @@ contains
                          merge(self%elements%rho(1, e(1)), 1/self%elements%lambda(1, e(1)), e(1) <= self%elements%solid)
     if (.not. allocated(error)) call OfAll(self, mass, error)
     if (allocated(error)) return
-    call Sem3dSource(list, place(1), self%own%source, error)
-    if (allocated(error)) return
     self%loss = 0
     if (self%own%source%kind == source_volume .and. self%own%attenuates .and. place(1)%solid) self%loss = place(1)%loss(1)
+    self%histories = merge(2, 1, self%loss > 0 .and. allocated(place(1)%stiffness))      ! the average alone relaxes
+    if (self%histories == 2) then
+      call Sem3dSource(list, place(1), self%own%source, error, part_average)
+      self%before_second = list%n
+      call Sem3dSource(list, place(1), self%own%source, error, part_rest)
+    else
+      call Sem3dSource(list, place(1), self%own%source, error)
+      self%before_second = list%n
+    end if
+    if (allocated(error)) return
     call Histories(self, q)
     strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w(:list%n), dp)))*self%scheme%dt/mass(1)
     call self%scale_fields(strongest, error)
@@ -200,11 +208,11 @@ contains
   module procedure Histories
     real(dp) :: released
     integer :: n
-    allocate (q(1, self%scheme%nt))
+    allocate (q(self%histories, self%scheme%nt))
     released = 0
     do n = 1, self%scheme%nt
-      q(1, n) = real(released, sp)
-      if (self%own%source%kind == source_force) q(1, n) = self%scheme%q(n)
+      q(:, n) = real(released, sp)
+      if (self%own%source%kind == source_force) q(:, n) = self%scheme%q(n)
       released = released + self%scheme%dt*self%scheme%q(n)
     end do
     if (self%loss > 0) call RelaxingVolume(self%loss, self%own%q_band, self%scheme%dt, q(1, :))

@@ -158,15 +158,15 @@ contains
 
   module procedure SourceHere
     logical :: here(list%n)
-    integer :: n
+    integer :: history(list%n), n
+    history = [(merge(1, 2, n <= self%before_second), n=1, list%n)]
     if (.not. self%grouped()) then
-      call self%engine%source(1, list%field(:list%n), list%point(:list%n), spread(1, 1, list%n), list%w(:list%n), error)
+      call self%engine%source(self%histories, list%field(:list%n), list%point(:list%n), history, list%w(:list%n), error)
       return
     end if
     here = list%point(:list%n) > 0
-    n = count(here)
-    call self%engine%source(1, pack(list%field(:list%n), here), pack(list%point(:list%n), here), spread(1, 1, n), &
-                            pack(list%w(:list%n), here), error)
+    call self%engine%source(self%histories, pack(list%field(:list%n), here), pack(list%point(:list%n), here), &
+                            pack(history, here), pack(list%w(:list%n), here), error)
   end procedure SourceHere
 
   module procedure ReceiversHere

@@ -68,6 +68,18 @@ def changed(var, at, value):
     return change
 
 
+def behind(mesh):
+    """behind.exo: all elements are of the second block, the first has none and no dimensions."""
+    x, e, per, _ = mesh
+    with netCDF4.Dataset("behind.exo", "w", format="NETCDF3_CLASSIC") as nc:
+        for name, n in dict(num_dim=3, num_nodes=len(x), num_elem=len(e), num_el_blk=2, num_el_in_blk2=len(e), num_nod_per_el2=per).items():
+            nc.createDimension(name, n)
+        nc.createVariable("coord", "f8", ("num_dim", "num_nodes"))[:] = x.T
+        v = nc.createVariable("connect2", "i4", ("num_el_in_blk2", "num_nod_per_el2"))
+        v.elem_type = "HEX"
+        v[:] = e[:, 1:]
+
+
 def main():
     mesh = read()
     for kind in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"):
@@ -75,6 +87,7 @@ def main():
     write("joined.exo", mesh, joined=True)
     write("int64.exo", mesh, "NETCDF4", ints="i8")
     write("unnamed.exo", mesh, named=False)
+    behind(mesh)
     write("nodim.exo", mesh, num_dim=None)
     write("flat.exo", mesh, num_dim=2)
     write("tetra.exo", mesh, shape="TETRA4")

@@ -1,11 +1,14 @@
-!> The element of any place is found: inside, on faces, edges and corners by rule, outside with the distance.
+!> The element of any place is found: inside, on faces, edges and corners by rule, outside with the distance; in coordinates of maps, which
+!> round to a nanometre, as well; and the ground above it.
 program t802_sem_finder
   use check_m, only: Claim, Done
   use element_finder_m, only: finder_t, FinderFind, FinderMake
+  use elements_m, only: elements_t, face_free, face_inner
   use hexahedron_m, only: HexAt, HexFind, HexNearest
   use kinds_m, only: dp
   use mesh_case_m, only: AnySeed, BoxMesh, Chance, MixMesh
-  use mesh_m, only: mesh_t, MeshOrder, MeshSort
+  use mesh_ground_m, only: ground_t, GroundAt, GroundMake
+  use mesh_m, only: mesh_t, MeshBeside, MeshOrder, MeshSort
   use text_m, only: Str
   implicit none
   character(:), allocatable :: from
@@ -18,6 +21,8 @@ program t802_sem_finder
   call Beyond(8)
   call Beyond(27)
   call OneElement()
+  call OnMaps(8)
+  call OnMaps(27)
   deallocate (from)
   call Done()
 
@@ -139,5 +144,45 @@ contains
     call FinderFind(finder, none, [3.0_dp, -0.25_dp, 2.0_dp], element, xi, away)
     call Claim(element == 0, 'no element has a place of none')
   end subroutine OneElement
+
+  !> Random places in, and on the ground of, a box of distorted elements of 0.2 to 1 m, 500 km east and 5000 km north.
+  subroutine OnMaps(per)
+    integer, intent(in) :: per
+    type(elements_t) :: elements
+    type(mesh_t) :: mesh
+    type(finder_t) :: finder
+    type(ground_t) :: ground
+    integer, allocatable :: beside(:, :)
+    real(dp) :: low(3), size_of, x(3), xi(3), away, depth, worst
+    integer :: trial, element, e, lost, groundless
+    size_of = Chance(0.2_dp, 1.0_dp)
+    low = [5.0e5_dp + Chance(0.0_dp, 1.0_dp), 5.0e6_dp + Chance(0.0_dp, 1.0_dp), -2.0_dp]
+    mesh = BoxMesh([6, 6, 4], spread(size_of, 1, 3), low, 0.1_dp, per, 4)
+    elements%n = size(mesh%node, 2)
+    elements%solid = elements%n
+    elements%corner = reshape([(mesh%x(:, mesh%node(:, e)), e=1, elements%n)], [3, per, elements%n])
+    call MeshBeside(mesh%node, beside)
+    elements%face = merge(face_inner, face_free, beside > 0)
+    call FinderMake(finder, elements%corner)
+    call GroundMake(elements, .false., ground)
+    lost = 0
+    groundless = 0
+    worst = 0
+    do trial = 1, 1000
+      x = low + size_of*[Chance(0.5_dp, 5.5_dp), Chance(0.5_dp, 5.5_dp), Chance(0.5_dp, 3.5_dp)]
+      call FinderFind(finder, elements%corner, x, element, xi, away)
+      if (element == 0 .or. away > 0) lost = lost + 1
+      if (element > 0) worst = max(worst, norm2(HexAt(elements%corner(:, :, element), xi) - x))
+      call GroundAt(ground, elements%corner, x(1), x(2), element, xi, depth)
+      if (element == 0) groundless = groundless + 1
+      if (element == 0) cycle
+      worst = max(worst, norm2(HexAt(elements%corner(:, :, element), xi) - [x(1), x(2), depth]))
+      call FinderFind(finder, elements%corner, [x(1), x(2), depth], element, xi, away)
+      if (element == 0 .or. away > 0) lost = lost + 1
+    end do
+    call Claim(lost == 0 .and. groundless == 0 .and. worst < 1.0e-6_dp*size_of, Str(per)//' nodes: of 1000 places in elements of '// &
+      Str(size_of, 2)//' m at y = 5e6 m, and on their ground, '//Str(lost)//' are outside, '//Str(groundless)//' have no ground, others are '// &
+      Str(worst, 2)//' m off, must be none and 1e-6 of an element'//from)
+  end subroutine OnMaps
 
 end program t802_sem_finder

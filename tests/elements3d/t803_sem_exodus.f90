@@ -7,6 +7,7 @@ program t803_sem_exodus
   use kinds_m, only: dp
   use mesh_case_m, only: AnySeed, BoxMesh, MixMesh
   use mesh_exodus_m, only: MeshRead
+  use mesh_exodus_write_m, only: MeshWrite
   use mesh_m, only: mesh_t
   use text_m, only: RealText, Str
   implicit none
@@ -105,7 +106,31 @@ contains
       end do
     end do
     call Claim(same, 'and nothing of it is turned')
+    call MeshRead('behind.exo', read, error)
+    call ClaimFine(error, 'a mesh whose first block has no elements reads')
+    if (allocated(error)) return
+    call Claim(read%per == per .and. size(read%node, 2) == 24 .and. all(read%block == 2), 'and has elements of '//Str(per)//' nodes')
+    call Written(first)
   end subroutine Sound
+
+  !> A mesh with a block and a set without elements, and a name longer than Exodus II had once, is written and read again.
+  subroutine Written(mesh)
+    type(mesh_t), intent(inout) :: mesh
+    type(mesh_t) :: read
+    logical :: same
+    integer :: i
+    mesh%blocks(1)%name = 'water of a lake, its name is longer than 32'
+    call MeshWrite('written.exo', mesh, .true., error)
+    if (.not. allocated(error)) call MeshRead('written.exo', read, error)
+    call ClaimFine(error, 'a mesh with a block and a set without elements is written and read')
+    if (allocated(error)) return
+    same = size(read%blocks) == 3 .and. size(read%sets) == 2
+    if (same) same = all([(read%blocks(i)%name == mesh%blocks(i)%name .and. read%blocks(i)%elements == mesh%blocks(i)%elements, i=1, 3)]) &
+      .and. all([(read%sets(i)%name == mesh%sets(i)%name .and. size(read%sets(i)%side) == size(mesh%sets(i)%side), i=1, 2)]) &
+      .and. all(read%blocks%id == mesh%blocks%id) .and. all(read%sets%id == mesh%sets%id) .and. all(read%node == mesh%node) &
+      .and. all(read%x == mesh%x)
+    call Claim(same, 'with its nodes, elements, numbers and whole names')
+  end subroutine Written
 
   pure logical function SameCorners(a, b)
     integer, intent(in) :: a(4), b(4)

@@ -2,6 +2,7 @@
 program t805_sem_mesh_check
   use check_m, only: ClaimFails, ClaimFine, Done
   use error_m, only: error_t
+  use hexahedron_m, only: hex_node, HexAt
   use kinds_m, only: dp
   use mesh_case_m, only: AnySeed, BoxMesh, MixMesh
   use mesh_check_m, only: MeshCheck
@@ -158,7 +159,62 @@ contains
     call Split(mesh)
     call MeshCheck(mesh, error)
     call ClaimFails(error, 'of another one on its side or edge, at x = 100250, y = 200', 'an element halved, its neighbours not')
+    call Box(27, 0.05_dp, mesh)
+    call Halve(mesh)
+    call MeshCheck(mesh, error)
+    call ClaimFails(error, 'of another one on its side or edge, at x = 1002', 'one of 27 nodes halved where its neighbours have theirs'//from)
+    call Middles()
   end subroutine Faces
+
+  !> The middle node of an edge, or of a side, is another one in one of the elements that have it.
+  subroutine Middles()
+    type(mesh_t) :: mesh
+    integer :: n, a, last
+    integer, parameter :: middle(2) = [17, 25]
+    character(*), parameter :: what(2) = ['an edge', 'a side ']
+    do a = 1, 2
+      call Box(27, 0.1_dp, mesh)
+      last = size(mesh%x, 2)
+      n = mesh%node(middle(a), 28)
+      mesh%x = reshape([mesh%x, mesh%x(:, n) + [3.0_dp, 4.0_dp, -5.0_dp]], [3, last + 1])
+      mesh%node(middle(a), 28) = last + 1
+      call MeshCheck(mesh, error)
+      call ClaimFails(error, 'in the middle of '//trim(what(a))//', at x = ', 'one of 27 nodes with a middle of '//trim(what(a))// &
+        ' that its neighbours have not'//from)
+    end do
+  end subroutine Middles
+
+  !> Halves element 28 of 27 nodes across x: both halves have its nodes, and others at a quarter.
+  subroutine Halve(mesh)
+    type(mesh_t), intent(inout) :: mesh
+    integer :: n, a, b, half, whole(27), number(-1:1, 27), here(27)
+    n = size(mesh%x, 2)
+    whole = mesh%node(:, 28)
+    do half = -1, 1, 2
+      do a = 1, 27
+        ! nodes along x at -1, 0, 1 of the half lie at (half + that)/2 of the whole
+        if (hex_node(1, a) == 0) then
+          n = n + 1
+          number(half, a) = n
+        else
+          do b = 1, 27
+            if (all(hex_node(:, b) == [(half + hex_node(1, a))/2, hex_node(2, a), hex_node(3, a)])) number(half, a) = whole(b)
+          end do
+        end if
+      end do
+    end do
+    mesh%x = reshape([mesh%x, [(0.0_dp, a=1, 3*(n - size(mesh%x, 2)))]], [3, n])
+    do half = -1, 1, 2
+      do a = 1, 27
+        if (hex_node(1, a) == 0) mesh%x(:, number(half, a)) = HexAt(mesh%x(:, whole), [0.5_dp*half, real(hex_node(2:, a), dp)])
+      end do
+    end do
+    mesh%node(:, 28) = number(-1, :)
+    here = number(1, :)
+    mesh%node = reshape([mesh%node, here], [27, 61])
+    mesh%block = [mesh%block, 2]
+    mesh%number = [mesh%number, 61]
+  end subroutine Halve
 
   subroutine Join(mesh, other)
     type(mesh_t), intent(inout) :: mesh

@@ -242,6 +242,7 @@ contains
     type(mesh_t) :: one, two
     character(:), allocatable :: words
     real(dp) :: at(2)
+    integer, parameter :: mixed(0:5) = [1, 3, 5, 0, 2, 4]    ! no two that follow each other are neighbours
     integer :: unit, i, j
     open (newunit=unit, file='plane.xyz', action='write')
     do i = 5, 0, -1                                     ! x slowest, backwards
@@ -255,6 +256,17 @@ contains
     call ClaimFine(error, 'a plane from a text grid: '//words)
     call Make('soil 0;rock 120+0.1*x-0.05*y', 100.0_dp, 0, two, words)
     call Claim(maxval(abs(one%x - two%x)) < 1e-3_dp, 'it is the plane: '//Str(maxval(abs(one%x - two%x)), 2)//' m off < 1 mm')
+    open (newunit=unit, file='mixed.xyz', action='write')
+    do i = 0, 5
+      do j = 0, 4
+        at = [-100 + mixed(i)*450.0_dp, -200 + j*400.0_dp]
+        write (unit, '(3(1x,f0.3))') at, 120 + 0.1_dp*at(1) - 0.05_dp*at(2)
+      end do
+    end do
+    close (unit)
+    call Make('soil 0;rock mixed.xyz', 100.0_dp, 0, one, words)
+    call ClaimFine(error, 'a text grid whose columns come in any order')
+    call Claim(maxval(abs(one%x - two%x)) < 1e-3_dp, 'it is the plane too')
     call Make('soil 0;rock up:-120-0.1*x+0.05*y', 100.0_dp, 0, one, words)
     call Claim(maxval(abs(one%x - two%x)) < 1e-9_dp, 'heights with up: are depths turned')
     call Make('soil 0;rock plane.xyz', 100.0_dp, 0, one, words, sponge=3000.0_dp)

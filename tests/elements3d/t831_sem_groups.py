@@ -11,11 +11,15 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
+
 import jobs
 import launch
 from check import claim, done, drawn, given_seed
 from minisurvey import differences
 from shims import shim
+from spltools.mesh import exodus
+from spltools.mesh.mesh import Block, Mesh
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 run = functools.partial(launch.run, PROGRAM)
@@ -97,6 +101,24 @@ for n in drawn(1, (2, 5), SEED):
     s = run(*words(output=f"even{n}.nc", group=n, **even), ranks=n + 1)
     off = same(f"even{n}.nc", "even.nc") if r.returncode == s.returncode == 0 else ["all"]
     claim(not off, f"places on nodes and sides, depths from the sea floor, a map in water, group={n}: the bits of one rank {off or ''} "
+          f"{(r.stderr + s.stderr)[-500:] if r.returncode + s.returncode else ''}")
+
+# A tunnel below the sea: its floor looks up as the surface does, and ranks may have the one without the other.
+node, corners = np.arange(7 * 7 * 9).reshape(9, 7, 7), [(0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0), (1, 0, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0)]
+at = [(k, j, i) for k in range(8) for j in range(6) for i in range(6) if not (k == 2 and j < 4 and i in (2, 3))]
+elements = np.array([[node[k + c, j + b, i + a] for c, b, a in corners] for k, j, i in at])
+sea = np.array(at)[:, 0] >= 6
+exodus.write("tunnel.exo", Mesh(np.stack([100.0 * n.ravel() for n in np.meshgrid(range(-8, 1), range(7), range(7), indexing="ij")][::-1], 1),
+                                elements, np.where(sea, 0, 1), [Block(1, "water"), Block(2, "rock")], []), "tunnel", True)
+Path("tunnel.receivers").write_text("".join(f"{i + 1} {random.uniform(205, 395):.1f} {random.uniform(20, 180):.1f} {random.uniform(5, 395):.1f}\n"
+                                            for i in range(9)))
+Path("tunnel.keymap").write_text("spread tunnel list tunnel.receivers\nshot 1 433 120 tunnel y=250\n")
+tunnel = dict(brief, keymap="tunnel.keymap", mesh="tunnel.exo", components="vz,p", tmax=0.15, snapshot=0.1, pgv="y", snapshot_planes="top", sponge=None)
+r = run(*words(output="tunnel.nc", **tunnel))
+for n in (3, *drawn(1, (2, 4), SEED)):
+    s = run(*words(output=f"tunnel{n}.nc", group=n, **tunnel), ranks=n + 1)
+    off = same(f"tunnel{n}.nc", "tunnel.nc") if r.returncode == s.returncode == 0 else ["all"]
+    claim(not off, f"places above a tunnel below the sea, group={n}: the bits of one rank {off or ''} "
           f"{(r.stderr + s.stderr)[-500:] if r.returncode + s.returncode else ''}")
 
 # --- a rank is killed -----------------------------------------------------------------------------------------------------

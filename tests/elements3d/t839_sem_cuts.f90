@@ -1,11 +1,11 @@
 !> Random unions of boxes cut into 2 to 12 pieces, and a box: whole bricks, no piece empty, what a step gains is what elements and faces
 !> of the slowest piece say, at least 0.95 of what slabs would where pieces have ten bricks; METIS, where it is there, is taken for some
-!> unions, not for a box.
+!> unions, not for a box. A mesh of more elements than an engine takes is refused on one rank.
 !>
 !>     t839_sem_cuts [SEED [CASES]]
 program t839_sem_cuts
-  use check_m, only: Claim, ClaimFine, Done, Skip
-  use elements_cut_m, only: cut_t, ElementsCut
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
+  use elements_cut_m, only: CutCan, cut_t, ElementsCut
   use elements_m, only: elements_t
   use error_m, only: error_t
   use hexahedron_m, only: hex_node
@@ -36,9 +36,26 @@ program t839_sem_cuts
   else
     call Claim(by_metis > cases/4, 'of '//Str(cases)//' unions '//Str(by_metis)//' are cut by METIS, more than a quarter')
   end if
+  call TooLarge()
   call Done()
 
 contains
+
+  !> Points of an engine's elements have numbers below 2**31 together.
+  subroutine TooLarge()
+    type(elements_t) :: mesh
+    type(error_t), allocatable :: error
+    mesh%brick = [1, 33]
+    mesh%n = 17179869
+    call CutCan(mesh, 1, error)
+    call ClaimFine(error, 'one rank may have 17179869 elements')
+    mesh%n = 17179870
+    call CutCan(mesh, 1, error)
+    call ClaimFails(error, '17179870 elements is too large for one rank, which has at most 17179869: give group=2', 'one more')
+    mesh%brick = [1, 33, 65]
+    call CutCan(mesh, 2, error)
+    call ClaimFine(error, 'two ranks may have them')
+  end subroutine TooLarge
 
   !> So many random boxes.
   subroutine Union(boxes)

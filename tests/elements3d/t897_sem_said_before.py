@@ -216,6 +216,11 @@ survey((333, 250, 280), *LEVEL)
 silent(f"szz on a slope of {slope:.3f} of rock", ZERO, components="szz,vz", receiver_z="surface")
 survey((333, 250, 280), *LEVEL, materials=WATER)
 warned("p and vx on one of water", f"2 of 6 {ZERO}: p on", components="p,vx", receiver_z="surface")
+survey((within(100, 600), within(100, 500), 0), LEVEL[2], materials=WATER)
+refused("injection of volume on that slope of water", "lies on a free side and would radiate nothing", source_z="surface")
+silent("mxz on that slope of rock", "radiate", source="moment", mxz=1e12, source_z="surface", materials="rock")
+Path("quality").write_text("block vp vs rho Qkappa Qmu\n* 2600 1500 2100 0.5 40\n")
+refused("Qkappa of 0.5", "line 2: quality factors Qkappa = 0.5, Qmu = 40, must be 1 or more", materials="quality")
 
 # --- hydrophones on the sea floor -------------------------------------------------------------------------------------------
 
