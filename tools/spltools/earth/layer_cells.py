@@ -13,6 +13,7 @@ FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'ta
              'sqrt': np.sqrt, 'abs': np.abs, 'min': np.minimum, 'max': np.maximum}
 PAIRS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
 COLUMNS = ('vp', 'vs', 'rho', 'qp', 'qs')
+NO_LOSS = 1e9           # quality factor of rock that does not attenuate
 
 
 def options(verbs, output_options):
@@ -133,6 +134,14 @@ def media_of(path, names):
     return media
 
 
+def quality(medium):
+    """Qp and Qs as SplFd3dmod takes what SplSemmod makes of a medium: fluids do not attenuate, nor does rock whose factors are left out
+    or 0."""
+    if medium[1] == 0:
+        return 0.0, 0.0
+    return medium[3:] if len(medium) == 5 and max(medium[3:]) > 0 else (NO_LOSS, NO_LOSS)
+
+
 def cells(table, materials, x, y, z):
     """{name: values (nz, ny, nx)} at the middles of cells; 0 is air. An upper surface cuts those below; a floor above its water is
     land."""
@@ -149,7 +158,8 @@ def cells(table, materials, x, y, z):
             tops[:k] = [np.minimum(top, tops[k]) for top in tops[:k]]
         else:
             tops[k] = np.maximum(tops[k], tops[k - 1])
-    attenuates = all(len(m) == 5 for m in media.values())
+    media = {name: (*m[:3], *quality(m)) for name, m in media.items()}
+    attenuates = any(0 < m[4] < NO_LOSS for m in media.values())
     values = np.zeros((5 if attenuates else 3, len(z), len(y), len(x)), np.float32)
     for name, top in zip(names, tops):
         values[:, z[:, None, None] > top] = np.array(media[name][:len(values)])[:, None]
