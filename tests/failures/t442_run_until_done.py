@@ -84,6 +84,11 @@ claim(p.returncode == 3 and 1 <= n < N and "signal 10" in err and "stopped as as
 r = until_done("--launches", "1", "mpirun", "-n", "3", str(PROGRAM), "par=long.par")
 claim(r.returncode == 0 and not differences("whole.nc", "with blank.nc"), f"the same again: exit status {r.returncode}, the undisturbed file")
 
+make(shots=2, output="'it''s.nc'")
+r = until_done(str(PROGRAM), "par=job.par")
+claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"an output whose name has a quote, which decks write twice: {'; '.join(said(r))[-200:]}")
+make(shots=N)
+
 # --- hosts --------------------------------------------------------------------------------------------------------------
 
 Path("nodes").write_text("# the cluster\nn1 slots=2\nn2.site.org slots=2\nn3\n")

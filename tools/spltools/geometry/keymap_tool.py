@@ -356,7 +356,7 @@ def _specfem_deck(options, event, axes, azimuth, origin, elements):
     when = event.time.strftime('%Y-%m-%dT%H:%M:%S.%f') if event.time else 'not told'
     yield f'# Source of {origin}; add mesh or model and tmax.'
     yield f'# {event.name or "event without a name"}; centroid time {when}, the time zero of the wavelet (spl-export --origin-time)'
-    yield f"keymap = '{options.output}'"
+    yield "keymap = '" + options.output.replace("'", "''") + "'"
     if event.force is not None:
         yield 'source = force'
         for name, value in zip(('fx', 'fy', 'fz'), axes.rows @ event.force):
