@@ -109,7 +109,7 @@ def write_map(path, shots, comments, overwrite=False, rule=None):
             spread = f'lists {_as_word(os.path.basename(paths[1]))}'
         with open(stack.enter_context(new_file(path, overwrite)), 'w', encoding='utf-8') as file:
             for line in comments:
-                file.write(f'# {line}'.rstrip() + '\n')
+                file.write(re.sub('[\0-\x1f]', ' ', f'# {line}').rstrip() + '\n')       # of headers and names of files, too
             file.write(f'\n{rule.text()}' if rule else '')
             file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
             for shot, name in zip(shots, names):
