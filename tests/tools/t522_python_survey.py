@@ -165,6 +165,8 @@ for words, sentence, action in (
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),
         ('whole numbers', 'channels of lists and numbers',
          lambda: spl.write_keymap('b.keymap', sources, spreads, channels=[[4, 3, 2, 1], 7, [1, 2, 3]])),
+        ('written EPSG:1024', 'a code that is none',
+         lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:7', origin=(1, 2), azimuth=3)),
         ('all three', 'a rule without azimuth', lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:1', origin=(1, 2)))):
     claim_fails(action, words, sentence)
 claim(not any(os.path.exists(name) for name in ('h.nc', 'b.keymap')), 'what is refused leaves no file')
