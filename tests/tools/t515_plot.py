@@ -14,7 +14,7 @@ from toolrun import call
 from spltools.earth.modelfile import raw_model, read_model
 from spltools.gathers.gathers import Gathers
 from spltools.plot import figures
-from spltools.plot.plot import main, parse
+from spltools.plot.plot import among, main, parse
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
 
@@ -135,6 +135,10 @@ claim(np.array_equal(figures.tapered(whole, 0.05)[:, :950], whole[:, :950]) and 
       'the taper leaves what is before the last 5 % of the record')
 gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), 2.0)
 claim(gained.tolist() == [[0.0, 1.0, 4.0]], 'gain t^2 is t^2')
+gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), -1.0)
+claim(gained.tolist() == [[0.0, 1.0, 0.5]], 'gain 1/t is 1/t, and nothing is infinite at t = 0')
+channels = np.array([2, 3, 5, 7, 2147483647])
+claim(among(channels, '1-2, 5-2147483647').tolist() == [True, False, True, True, True], 'lists of channels may have any ends')
 t = np.arange(2000) * 0.001
 f, amplitude = figures.spectrum(ricker(t - 1.0, 25.0)[None, :], 0.001)
 wanted = 2 * f ** 2 / (np.sqrt(np.pi) * 25.0 ** 3) * np.exp(-(f / 25.0) ** 2)

@@ -67,8 +67,8 @@ def save(figure, name, **words):
 # --- amplitudes ------------------------------------------------------------------------------------------------------
 
 def gained(traces, time, power):
-    """Traces (nrec, nt) times (t / 1 s)**power."""
-    return traces * np.maximum(time, 0.0) ** power if power else traces
+    """Traces (nrec, nt) times (t / 1 s)**power, up to t = 0 times 0."""
+    return traces * np.where(time > 0, time, 0.0 if power > 0 else np.inf) ** power if power else traces
 
 
 def clip_of(arrays, percentile):

@@ -72,8 +72,8 @@ def check_band(a, dt):
 def chosen_channels(g, wanted):
     keep = np.arange(len(g.channel))
     if wanted:
-        from spltools.plot.plot import list_of
-        keep = np.flatnonzero(np.isin(g.channel, list_of(wanted)))
+        from spltools.plot.plot import among
+        keep = np.flatnonzero(among(g.channel, wanted))
     if not len(keep):
         cli.fail(f'shot {g.record} has none of the channels {wanted}; it has {g.channel.min()} .. {g.channel.max()}')
     return keep
