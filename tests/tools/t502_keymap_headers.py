@@ -154,6 +154,14 @@ def tens():
     return rows
 
 
+def test_long_interval():
+    """Intervals beyond 32767 us, as programs write that take the number for one without a sign."""
+    with open(segy('slow.segy', headers()), 'r+b') as file:
+        file.seek(3216)
+        file.write((40000).to_bytes(2, 'big'))
+    claim('30 samples at 40000 us' in fine('an interval of 40 ms', 'slow.segy')[1], 'is told as it is')
+
+
 def test_wrong_counts():
     rows = headers()
     for row in rows:
@@ -273,6 +281,7 @@ def negative():
 
 
 test_good()
+test_long_interval()
 test_wrong_counts()
 test_without_coordinates()
 test_crossed_line()
