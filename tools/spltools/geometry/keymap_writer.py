@@ -211,8 +211,8 @@ def classify(shots):
         np.array_equal(first.channel, np.arange(1, n + 1))
         and np.ptp(first.rz) < SAME
         and n > 1
-        and np.ptp(steps) < SAME
         and abs(steps[0]) >= 0.001
+        and _close(first.rx, first.rx[0] + steps[0] * np.arange(n))  # steps that are almost alike may add up to metres
         and _on_millimetres(steps[0], first.rx[0] - first.sx)
     )
     moves = all(_close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots))
