@@ -135,6 +135,13 @@ claim(np.array_equal(figures.tapered(whole, 0.05)[:, :950], whole[:, :950]) and 
       'the taper leaves what is before the last 5 % of the record')
 gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), 2.0)
 claim(gained.tolist() == [[0.0, 1.0, 4.0]], 'gain t^2 is t^2')
+around = Gathers('line.nc').gather(0)
+around.rx = around.sx + np.repeat([100.0, 200.0, 300.0], 16)
+figure, ax = figures.plt.subplots()
+figures.wiggle(ax, around, around.traces, around.offset(), float(np.abs(around.traces).max()))
+wide = max(np.ptp(line.get_xdata()) for line in ax.lines)
+claim(wide >= 50, f'wiggles of receivers at one offset have room: {wide:g} m')
+figures.plt.close(figure)
 gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), -1.0)
 claim(gained.tolist() == [[0.0, 1.0, 0.5]], 'gain 1/t is 1/t, and nothing is infinite at t = 0')
 channels = np.array([2, 3, 5, 7, 2147483647])
@@ -190,6 +197,7 @@ a = parse(['model', 'x.raw', '--nx', '41', '--nz', '23', '--dx', '20', '--dz', '
 m = raw_model('x.raw', 'vp', a)
 claim(np.array_equal(m.values['vp'], section.T.astype('f4')) and m.x[-1] == 800 and m.z[-1] == 220, 'x fastest: columns are columns')
 
+make_gathers('single.nc', line_of_shots(n=1, nrec=2, nt=1), nt=1)
 for sentence, words, arguments in (
         ('no such file', ['nothere.nc', 'no such file'], ['gather', 'nothere.nc', '-o', 'x.png']),
         ('no such record', ['no shot record 7', '1012'], ['gather', 'line.nc', '--record', 7, '-o', 'x.png']),
@@ -206,6 +214,7 @@ for sentence, words, arguments in (
         ('a raw model without its spacing', ['--dz is missing'], ['model', 'x.raw', '--nx', 41, '--nz', 23, '--dx', 20, '-o', 'y.png']),
         ('a raw model of another shape', ['3772 bytes', 'nx = 40'], ['model', 'x.raw', '--nx', 40, '--nz', 23, '--dx', 20, '--dz', 10, '-o', 'y.png']),
         ('channels that are not there', ['99'], ['spectrum', 'line.nc', '--channels', '99', '-o', 'x.png']),
+        ('a spectrum of one sample', ['single sample'], ['spectrum', 'single.nc', '-o', 'x.png']),
         ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
         ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),
         ('a wavelet with a sample that is no number', ['sample 2', 'nan', 'no finite number'], ['spectrum', 'nan.txt', '-o', 'x.png']),

@@ -205,7 +205,9 @@ def wiggle(ax, g, traces, at, clip, most=150):
     """Wiggle traces, positive lobes filled; a trace at the clip is as wide as the space to the next one."""
     order = np.argsort(at, kind='stable')
     order = order[::max(1, int(np.ceil(len(order) / most)))]
-    spacing = np.median(np.diff(at[order])) if len(order) > 1 else 1.0
+    steps = np.diff(at[order])
+    steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]               # several at one place, as of stations around a source, tell none
+    spacing = np.median(steps) if len(steps) else 1.0
     for j in order:
         x = at[j] + np.clip(traces[j] / clip, -1.5, 1.5) * spacing
         ax.plot(x, g.time, color='black', linewidth=0.4)

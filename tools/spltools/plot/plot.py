@@ -302,6 +302,8 @@ def gather_spectrum(a):
     traces = np.concatenate(kept)
     if not len(traces):
         cli.fail(f'{a.file} has no channel among {a.channels} in {title}')
+    if file.nt < 2:
+        cli.fail(f'{a.file}: the gathers have a single sample, so no spectrum')
     f, each = figures.spectrum(figures.tapered(traces, a.taper / 100), file.dt)
     end = f'\nlast {a.taper / 100 * file.nt * file.dt:.3g} s ({a.taper:g} %) of the record tapered' if a.taper else ''
     return f'{figures.QUANTITY[g.component]}, {title}, {cli.counted(len(traces), "trace")}{end}', g.units, f, each
