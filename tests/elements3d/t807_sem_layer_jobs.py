@@ -152,6 +152,21 @@ for what, grid_name in (("a text grid of a name with blanks", '"the basin/fl\u00
           f"spl-model and SplSemmod take {what} {why} {mesh_too.stderr[-300:]}")
     Path("odd.nc").unlink(missing_ok=True)
 Path("bad.xyz").write_text("0 0 1\n0 one 2\n")
+with Dataset("floor.nc") as a, Dataset("south.nc", "w", format="NETCDF3_64BIT_DATA") as b:
+    for name in ("y", "x"):
+        b.createDimension(name, len(a.dimensions[name]))
+        axis = b.createVariable(name, "f8", (name,))
+        axis.units = "km"
+        axis[:] = a[name][::-1]
+    b.createVariable("basement", "f4", ("y", "x"))[:] = a["basement"][::-1, ::-1]
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "south.nc"))
+mesh_too = run("mesh", *words(layers="odd.layers", mesh_out="odd.exo", overwrite="y"))
+claim("turn the grid round" in cells("odd.layers", "odd2.nc")[1] and "turn the model round" in mesh_too.stderr,
+      "a grid from north to south is refused by both")
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "300+sqrt(x-450)"))
+mesh_too = run("mesh", *words(layers="odd.layers", mesh_out="odd.exo", overwrite="y"))
+claim("'300+sqrt(x-450)' has no value" in cells("odd.layers", "odd2.nc")[1] and "has no value there" in mesh_too.stderr,
+      "a formula that has no value somewhere is refused by both, where it was air")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "bad.xyz"))
 claim(cells("odd.layers", "odd.nc")[1].endswith("bad.xyz, line 2: must hold x, y and depth [m]"), "a line of a grid that is none is named")
 

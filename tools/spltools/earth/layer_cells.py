@@ -14,6 +14,7 @@ FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'ta
 PAIRS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
 COLUMNS = ('vp', 'vs', 'rho', 'qp', 'qs')
 NO_LOSS = 1e9           # quality factor of rock that does not attenuate
+FARTHEST = 1e7          # depths [m]
 
 
 def options(verbs, output_options):
@@ -35,6 +36,16 @@ def words_of(path):
 
 def surface(word, x, y, where):
     """Depths at x, y: a depth, a formula or a grid, as mesh_surface.f90 reads them."""
+    with np.errstate(all='ignore'):                     # a formula may have no value somewhere
+        z = depths(word, x, y, where)
+    bad = ~(np.abs(z) <= FARTHEST)
+    if bad.any():
+        j, i = np.argwhere(bad)[0]
+        fail(f"{where}: at x = {x[j, i]:g}, y = {y[j, i]:g} m '{word[:60]}' has no value, or one beyond {FARTHEST:g} m")
+    return z
+
+
+def depths(word, x, y, where):
     sign = 1.0
     if word.lower().startswith('up:'):
         sign, word = -1.0, word[3:]
@@ -61,6 +72,8 @@ def value(node, names):
     if isinstance(node, ast.BinOp):
         return PAIRS[type(node.op)](value(node.left, names), value(node.right, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        if len(node.args) != (2 if node.func.id in ('min', 'max') else 1):
+            raise LookupError
         return FUNCTIONS[node.func.id](*(value(part, names) for part in node.args))
     raise LookupError
 
@@ -80,6 +93,8 @@ def grid(path, x, y, where):
                 z = -z
             if is_x_axis(file, v.dimensions[0]):
                 gx, gy, z = gy, gx, z.T
+            if not all((np.diff(g) > 0).all() for g in (gx, gy)):
+                fail(f'{path}: its coordinates must rise, as SplSemmod wants them: turn the grid round')
     else:
         lines = words_of(path)
         points = [[number_of(word) for word in words] for _, words in lines]
