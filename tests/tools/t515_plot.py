@@ -35,11 +35,14 @@ marine_model('model.nc')
 snapshots('snapshots.nc')
 file = Gathers('line.nc')
 
+with open('mark.txt', 'w', encoding='utf-8-sig') as text:
+    text.writelines(f'{v:.6f}\n' for v in ricker(np.arange(-0.1, 0.1, 0.001), 20.0))
 for words, least in ((['demo', 'line.nc', '--model', 'model.nc', '-o', 'demo.png'], 900), (['gather', 'line.nc', '-o', 'gather.png'], 700),
                      (['gather', 'line.nc', '-o', 'wiggle.png', '--wiggle', '--record', 1003, '--gain', 1], 700),
                      (['gathers', 'line.nc', '-o', 'gathers.png', '--axis', 'x', '--colour', 'seismic', '--tmax', 2], 700),
                      (['model', 'model.nc', '-o', 'model.png', '--gathers', 'line.nc'], 700),
                      (['spectrum', 'line.nc', '-o', 'spectrum.png', '--channels', '1-10'], 600),
+                     (['spectrum', 'mark.txt', '--wavelet-dt', 0.001, '-o', 'mark.png'], 600),
                      (['snapshots', 'snapshots.nc', '-o', 'strip.png', '--model', 'model.nc'], 600)):
     status, said, why = plot(*words)
     image = drawn(words[words.index('-o') + 1]) if status == 0 else np.ones((1, 1))

@@ -322,7 +322,7 @@ def among(channels, text):
 
 def wavelet_spectrum(a):
     try:
-        samples = np.loadtxt(a.file, ndmin=2)
+        samples = np.loadtxt(a.file, ndmin=2, encoding='utf-8-sig')
     except UnicodeDecodeError:
         cli.fail(f'{a.file} is no file of gathers, and no text of a wavelet; is this the right file?')
     except ValueError as problem:
