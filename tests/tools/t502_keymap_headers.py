@@ -270,6 +270,7 @@ def test_faults():
             f'{path} -o {output} --overwrite: {text.strip()}',
         )
     refused("unknown field 'zz'", 'an unknown field', 'plain.segy', '--byte', 'zz=181')
+    refused("unknown field 'ns'", 'a field that is not looked for elsewhere', 'plain.segy', '--byte', 'ns=181')
     refused('write FIELD=POS', 'a position beyond the header', 'plain.segy', '--byte', 'sx=300')
 
 
