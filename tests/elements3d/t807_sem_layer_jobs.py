@@ -109,7 +109,9 @@ claim(off <= 0.05 and (vp == 0).any(), f"cells of 20 m have the medium of the el
 Path("q.layers").write_text("lake 0\nsediment 100\nrock 300\n")
 Path("q.materials").write_text("lake 1450 0 1000 30 20\nsediment 2000 1100 2000 60 30\nrock 3400 1900 2400\n")
 r = subprocess.run([TOOLS / "spl-model", "layers", "q.layers", "--materials", "q.materials", "--x", "0", "200", "--y", "0", "200", "--z", "0",
-                    "500", "--spacing", "100", "-o", "q.nc"], capture_output=True, text=True)
+                    "540", "--spacing", "100", "-o", "q.nc"], capture_output=True, text=True)
+claim(r.returncode == 0 and "warning: --z 0 540 is no whole number of cells of 100 m: the volumes end at 500 m" in r.stderr
+      and "--x" not in r.stderr, f"sides that are no whole number of cells apart are told of: {r.stderr.strip()}")
 with Dataset("q.nc") as f:
     found = {name: f[name][:, 0, 0].tolist() if name in f.variables else None for name in ("qp", "qs")}
 claim(found == {"qp": [0, 60, 60, 1e9, 1e9], "qs": [0, 30, 30, 1e9, 1e9]}, f"quality factors of a lake, sediment and rock without loss: {found}")

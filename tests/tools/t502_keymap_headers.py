@@ -195,6 +195,7 @@ def test_without_coordinates():
     for row in rows:
         row[F.GroupX] = 0
     agrees(fine('source coordinates and offsets', segy('half.segy', rows))[0], 'joined')
+    claim('--shot-interval and --first-x are not used' in fine('and a shot interval', 'half.segy', '--shot-interval', 40)[1], 'which is told')
     for row in rows:
         row.update({F.SourceX: 0, F.offset: 0})
     refused('coordinates and offsets are all zero', 'nothing at all', segy('nothing.segy', rows))

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools.cli import check_output, fail, new_dataset, number, say
+from spltools.cli import check_output, fail, new_dataset, number, say, warn
 from spltools.geometry.mapline import number_of, read_lines
 from spltools.netcdf import open_dataset
 
@@ -187,6 +187,9 @@ def write(a):
     if min(n) < 1 or np.prod(n, dtype=float) > 2e8:
         fail(f'the volumes would have {n[0]} x {n[1]} x {n[2]} cells, must be 1 .. 2e8 in all: check sides and --spacing')
     check_output(a.output, a.overwrite)
+    for axis, (low, high), m in zip('xyz', ends, n):
+        if abs(low + a.spacing * m - high) > 1e-6 * a.spacing:
+            warn(f'--{axis} {low:g} {high:g} is no whole number of cells of {a.spacing:g} m: the volumes end at {low + a.spacing * m:g} m')
     x, y, z = (low + a.spacing * (np.arange(m) + 0.5) for (low, _), m in zip(ends, n))
     model = cells(a.table, a.materials, x, y, z)
     with new_dataset(a.output, a.overwrite, format='NETCDF3_64BIT_DATA') as file:
