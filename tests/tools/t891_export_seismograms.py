@@ -129,6 +129,8 @@ def frame(azimuth, y_left=False):
 
 claim(frame("0").north_east(3.0, 5.0) == (3.0, 5.0) and frame("90").north_east(3.0, 5.0) == (-5.0, 3.0)
       and frame("90", True).north_east(3.0, 5.0) == (5.0, 3.0), "x north, y east; x east, y south; x east, y north")
+
+
 class Mapped(Plain):
     """A file whose navigation tells which way x and y point."""
     def text(self, name, default=""):

@@ -150,8 +150,8 @@ def media_of(path, names):
 
 
 def quality(medium):
-    """Qp and Qs as SplFd3dmod takes what SplSemmod makes of a medium: fluids do not attenuate, nor does rock whose factors are left out
-    or 0."""
+    """Qp and Qs as SplFd3dmod takes what SplSemmod makes of a medium: fluids do not attenuate, nor does rock whose factors are left
+    out or 0."""
     if medium[1] == 0:
         return 0.0, 0.0
     return medium[3:] if len(medium) == 5 and max(medium[3:]) > 0 else (NO_LOSS, NO_LOSS)
@@ -189,7 +189,8 @@ def write(a):
     check_output(a.output, a.overwrite)
     for axis, (low, high), m in zip('xyz', ends, n):
         if abs(low + a.spacing * m - high) > 1e-6 * a.spacing:
-            warn(f'--{axis} {low:g} {high:g} is no whole number of cells of {a.spacing:g} m: the volumes end at {low + a.spacing * m:g} m')
+            warn(f'--{axis} {low:g} {high:g} is no whole number of cells of {a.spacing:g} m: the volumes end at '
+                 f'{low + a.spacing * m:g} m')
     x, y, z = (low + a.spacing * (np.arange(m) + 0.5) for (low, _), m in zip(ends, n))
     model = cells(a.table, a.materials, x, y, z)
     with new_dataset(a.output, a.overwrite, format='NETCDF3_64BIT_DATA') as file:

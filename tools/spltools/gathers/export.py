@@ -64,7 +64,7 @@ def arguments(words):
                    help='easting and northing of the navigation, or x and y of the modelling (default: map where the file has it)')
     p.add_argument('--y-left', action='store_true',
                    help='the y of the key-map is positive to the left of +x, such as a northing beside an easting (spl-keymap '
-                        '--azimuth none): Y is y')
+                        '--azimuth none), where no navigation tells: Y is y')
     p.add_argument('--ibm', action='store_true', help='SEG-Y: IBM floats (format 1) instead of IEEE (format 5)')
     p.add_argument('--big-endian', action='store_true', help='SU: big-endian (default: little-endian)')
     p.add_argument('--cdp', type=cli.number(0, unit='m', above=True), metavar='SPACING',
@@ -210,8 +210,8 @@ class Survey:
         """Coordinates as trace headers hold them [whole parts of a metre]."""
         parts = np.rint(values * self.xy_scalar)
         if np.any(np.abs(parts) > segyheader.LIMIT[4]):
-            cli.fail(f'the coordinate {np.abs(values).max():.12g} m of a midpoint does not fit the trace header: take --coordinates '
-                     'model, or leave --cdp out')
+            cli.fail(f'the coordinate {np.abs(values).max():.12g} m of a midpoint does not fit the trace header: take '
+                     '--coordinates model, or leave --cdp out')
         return parts
 
     def gather(self, slot):

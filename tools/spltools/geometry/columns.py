@@ -47,7 +47,8 @@ class Columns:
         if '\t' in line:
             faults.add(path, number, 'a tab, behind which columns are not known: let `expand FILE > NEW` write blanks for tabs')
         if line[:1] in ('S', 'R', 'X') and re.search('[\xc2-\xf4][\x80-\xbf]', line):
-            faults.add(path, number, 'a letter of two bytes or more (UTF-8), behind which columns are not known: write ASCII letters')
+            faults.add(path, number,
+                       'a letter of two bytes or more (UTF-8), behind which columns are not known: write ASCII letters')
 
     def text(self, first, last):
         return self.line[first - 1 : last].strip()

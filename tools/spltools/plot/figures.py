@@ -206,7 +206,7 @@ def wiggle(ax, g, traces, at, clip, most=150):
     order = np.argsort(at, kind='stable')
     order = order[::max(1, int(np.ceil(len(order) / most)))]
     steps = np.diff(at[order])
-    steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]               # several at one place, as of stations around a source, tell none
+    steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]               # several at one place, as around a source, tell none
     spacing = np.median(steps) if len(steps) else 1.0
     for j in order:
         x = at[j] + np.clip(traces[j] / clip, -1.5, 1.5) * spacing
