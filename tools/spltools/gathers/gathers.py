@@ -49,8 +49,8 @@ def unquoted(word: str) -> str:
 
 
 def points_left(file) -> bool:
-    """Whether y of a file of gathers points to the left of +x, seen from above: by the rule of its navigation, which knows where its
-    y comes from, else by the axes of its mesh."""
+    """Whether y of a file of gathers points to the left of +x, seen from above: by the rule of its navigation, which knows where
+    its y comes from, else by the axes of its mesh."""
     return (file.text('navigation_y') or {'up': 'left'}.get(file.text('mesh_z'))) == 'left'
 
 

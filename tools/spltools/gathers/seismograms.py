@@ -96,8 +96,8 @@ class Frame:
         self.given = a.reference is not None
         told = file.text('navigation_azimuth_degrees')
         if a.x_azimuth is None and told and abs((float(told) - self.x + 180) % 360 - 180) > UNLIKE:
-            cli.warn(f'north, east and places go by x at {self.x:g} degrees from north, as x_azimuth of the job or 2D has it, but by '
-                     f'the navigation of the key-map x points {float(told):.6g} degrees from north: give '
+            cli.warn(f'north, east and places go by x at {self.x:g} degrees from north, as x_azimuth of the job or 2D has it, but '
+                     f'by the navigation of the key-map x points {float(told):.6g} degrees from north: give '
                      f'{cli.named("--x-azimuth", "x_azimuth=")} to go by that')
 
     def words(self):
