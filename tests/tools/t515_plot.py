@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Figures show what the file holds where it belongs: time down, signed offsets, gaps as gaps, stated clips; faults are sentences."""
 import os
+import shutil
 import subprocess
 
 import matplotlib.image
@@ -211,6 +212,7 @@ for sentence, words, arguments in (
         ('a percentile above 100', ['120', '100 %'], ['gather', 'line.nc', '--clip', 120, '-o', 'x.png']),
         ('a format unknown', ['.xyz', '.png'], ['gather', 'line.nc', '-o', 'x.xyz']),
         ('no ending', ['.png'], ['gather', 'line.nc', '-o', 'x']),
+        *([] if shutil.which('xelatex') else [('a figure for LaTeX', ['xelatex'], ['gather', 'line.nc', '-o', 'x.pgf'])]),
         ('an output that exists', ['exists already'], ['gather', 'line.nc', '-o', 'gather.png']),
         ('a model without vp', ['vp', 'pressure'], ['model', 'line.nc', '-o', 'x.png']),
         ('a raw model without its shape', ['--nx', '--dz'], ['model', 'x.raw', '-o', 'y.png']),
