@@ -137,6 +137,11 @@ def test_good():
     shots, text = fine('auxiliary traces', segy('auxiliary.segy', auxiliary))
     agrees(shots, 'left out')
     claim('2 traces left out' in text, 'which is told')
+    for row, kind in zip(auxiliary[-2:], (10, 20)):
+        row.update({F.TraceIdentificationCode: kind})
+    shots, text = fine('a far-field signature and a ground force', segy('auxiliary.segy', auxiliary))
+    agrees(shots, 'left out')
+    claim('2 traces left out: identification codes [10, 20]' in text, 'which is told')
     shots, text = fine('depths as given', 'plain.segy', '--source-depth', 5, '--depth', 12.5)
     claim(shots[0].sz == 5 and shots[0].rz[0] == 12.5, f'are {shots[0].sz} and {shots[0].rz[0]} m')
     other = headers()

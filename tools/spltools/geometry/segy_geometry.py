@@ -12,7 +12,9 @@ from spltools.geometry.segy_layout import (FIELDS, FOOT, US_FOOT, angles, column
                                            segy_layout, su_layout)
 from spltools.geometry.shots import Shot
 
-SKIPPED_KINDS = range(3, 10)  # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
+# trace identification: dummy, time break, uphole, sweep, timing, water break, gun signatures near and far; signals of vibrators,
+# pairs of time and velocity
+SKIPPED_KINDS = (*range(3, 11), *range(18, 23))
 
 
 @dataclass
