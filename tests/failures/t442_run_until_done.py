@@ -94,6 +94,8 @@ rows = [line.split(" = ") for line in Path("job.par").read_text().splitlines()]
 Path("job.par").write_text("# a deck\n&job\n" + ", ".join(f"{name} = '{value}'" for name, value in rows) + ", Output='list.nc' ! output = no.nc\n/\n")
 r = until_done("--fruitless", "1", str(PROGRAM), "par=job.par")
 claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"a namelist in one line: {'; '.join(said(r))[-200:]}")
+r = until_done("--fruitless", "1", str(PROGRAM), "Par= 'job.par'", "OUTPUT='capitals.nc'")
+claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"names in capitals, values in quotes: {'; '.join(said(r))[-200:]}")
 make(shots=N)
 
 # --- hosts --------------------------------------------------------------------------------------------------------------
