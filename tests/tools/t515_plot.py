@@ -202,6 +202,14 @@ m = raw_model('x.raw', 'vp', a)
 claim(np.array_equal(m.values['vp'], section.T.astype('f4')) and m.x[-1] == 800 and m.z[-1] == 220, 'x fastest: columns are columns')
 
 make_gathers('single.nc', line_of_shots(n=1, nrec=2, nt=1), nt=1)
+with Dataset('kilo.nc', 'w') as ds:
+    for name, n in (('z', 5), ('x', 7)):
+        ds.createDimension(name, n)
+        ds.createVariable(name, 'f8', (name,))[:] = 0.01 * np.arange(n)
+        ds[name].units = 'kilometres'
+    ds.createVariable('vp', 'f4', ('z', 'x'))[:] = 1500.0
+m = read_model('kilo.nc')
+claim(np.allclose(m.x, 10 * np.arange(7)) and np.allclose(m.z, 10 * np.arange(5)), 'coordinates in kilometres become metres')
 for sentence, words, arguments in (
         ('no such file', ['nothere.nc', 'no such file'], ['gather', 'nothere.nc', '-o', 'x.png']),
         ('no such record', ['no shot record 7', '1012'], ['gather', 'line.nc', '--record', 7, '-o', 'x.png']),
