@@ -105,6 +105,17 @@ at = vp[tuple(np.clip(((middle[:, a] - c[0]) / 20 + 0.5).astype(int), 0, len(c) 
 off = np.mean(at != of)
 claim(off <= 0.05 and (vp == 0).any(), f"cells of 20 m have the medium of the element that they lie in: {100 * off:.2g} % do not, at most 5 %")
 
+# Quality factors, where only some media have them: rock without keeps its waves, and fluids have none.
+Path("q.layers").write_text("lake 0\nsediment 100\nrock 300\n")
+Path("q.materials").write_text("lake 1450 0 1000 30 20\nsediment 2000 1100 2000 60 30\nrock 3400 1900 2400\n")
+r = subprocess.run([TOOLS / "spl-model", "layers", "q.layers", "--materials", "q.materials", "--x", "0", "200", "--y", "0", "200", "--z", "0",
+                    "540", "--spacing", "100", "-o", "q.nc"], capture_output=True, text=True)
+claim(r.returncode == 0 and "warning: --z 0 540 is no whole number of cells of 100 m: the volumes end at 500 m" in r.stderr
+      and "--x" not in r.stderr, f"sides that are no whole number of cells apart are told of: {r.stderr.strip()}")
+with Dataset("q.nc") as f:
+    found = {name: f[name][:, 0, 0].tolist() if name in f.variables else None for name in ("qp", "qs")}
+claim(found == {"qp": [0, 60, 60, 1e9, 1e9], "qs": [0, 30, 30, 1e9, 1e9]}, f"quality factors of a lake, sediment and rock without loss: {found}")
+
 # Names with blanks, a text grid as editors under Windows save it, heights by standard name, x by its attribute.
 
 
@@ -143,6 +154,21 @@ for what, grid_name in (("a text grid of a name with blanks", '"the basin/fl\u00
           f"spl-model and SplSemmod take {what} {why} {mesh_too.stderr[-300:]}")
     Path("odd.nc").unlink(missing_ok=True)
 Path("bad.xyz").write_text("0 0 1\n0 one 2\n")
+with Dataset("floor.nc") as a, Dataset("south.nc", "w", format="NETCDF3_64BIT_DATA") as b:
+    for name in ("y", "x"):
+        b.createDimension(name, len(a.dimensions[name]))
+        axis = b.createVariable(name, "f8", (name,))
+        axis.units = "km"
+        axis[:] = a[name][::-1]
+    b.createVariable("basement", "f4", ("y", "x"))[:] = a["basement"][::-1, ::-1]
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "south.nc"))
+mesh_too = run("mesh", *words(layers="odd.layers", mesh_out="odd.exo", overwrite="y"))
+claim("turn the grid round" in cells("odd.layers", "odd2.nc")[1] and "turn the model round" in mesh_too.stderr,
+      "a grid from north to south is refused by both")
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "300+sqrt(x-450)"))
+mesh_too = run("mesh", *words(layers="odd.layers", mesh_out="odd.exo", overwrite="y"))
+claim("'300+sqrt(x-450)' has no value" in cells("odd.layers", "odd2.nc")[1] and "has no value there" in mesh_too.stderr,
+      "a formula that has no value somewhere is refused by both, where it was air")
 Path("odd.layers").write_text(LAYERS.replace("floor.nc", "bad.xyz"))
 claim(cells("odd.layers", "odd.nc")[1].endswith("bad.xyz, line 2: must hold x, y and depth [m]"), "a line of a grid that is none is named")
 

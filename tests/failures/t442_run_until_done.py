@@ -84,6 +84,20 @@ claim(p.returncode == 3 and 1 <= n < N and "signal 10" in err and "stopped as as
 r = until_done("--launches", "1", "mpirun", "-n", "3", str(PROGRAM), "par=long.par")
 claim(r.returncode == 0 and not differences("whole.nc", "with blank.nc"), f"the same again: exit status {r.returncode}, the undisturbed file")
 
+for what, output in (("a quote, which decks write twice", "'it''s.nc'"), ("a path from the root", Path("root.nc").absolute()),
+                     ("blanks", "a long name.nc  # of a survey")):
+    make(shots=2, output=output)
+    r = until_done("--fruitless", "1", str(PROGRAM), "par=job.par")
+    claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"an output whose name has {what}: {'; '.join(said(r))[-200:]}")
+make(shots=2, output=None)
+rows = [line.split(" = ") for line in Path("job.par").read_text().splitlines()]
+Path("job.par").write_text("# a deck\n&job\n" + ", ".join(f"{name} = '{value}'" for name, value in rows) + ", Output='list.nc' ! output = no.nc\n/\n")
+r = until_done("--fruitless", "1", str(PROGRAM), "par=job.par")
+claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"a namelist in one line: {'; '.join(said(r))[-200:]}")
+r = until_done("--fruitless", "1", str(PROGRAM), "Par= 'job.par'", "OUTPUT='capitals.nc'")
+claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"names in capitals, values in quotes: {'; '.join(said(r))[-200:]}")
+make(shots=N)
+
 # --- hosts --------------------------------------------------------------------------------------------------------------
 
 Path("nodes").write_text("# the cluster\nn1 slots=2\nn2.site.org slots=2\nn3\n")

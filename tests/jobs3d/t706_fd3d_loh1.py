@@ -90,6 +90,10 @@ claim(r.returncode == 0 and "warning: loh1.layers does not hold the layers of th
 Path("loh1.layers").write_text("# other words, same numbers\n" + LAYERS)
 r = reference("loh1.nc", "--high", "0.8")
 claim(r.returncode == 0 and r.stderr == "", f"a comment more changes nothing: {r.stderr.strip()[-200:]}")
+plain = r.stdout
+Path("loh1.layers").write_bytes(b"\xef\xbb\xbf# H\xf6he\r\n" + LAYERS.replace("3464", "3.464d3").encode())
+r = reference("loh1.nc", "--high", "0.8")
+claim(r.returncode == 0 and r.stdout == plain, f"nor do the mark of UTF-8, other letters in comments and 3.464d3: {r.stderr.strip()[-200:]}")
 
 Path("loh1.layers").write_text(LAYERS)
 

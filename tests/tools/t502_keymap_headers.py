@@ -137,6 +137,11 @@ def test_good():
     shots, text = fine('auxiliary traces', segy('auxiliary.segy', auxiliary))
     agrees(shots, 'left out')
     claim('2 traces left out' in text, 'which is told')
+    for row, kind in zip(auxiliary[-2:], (10, 20)):
+        row.update({F.TraceIdentificationCode: kind})
+    shots, text = fine('a far-field signature and a ground force', segy('auxiliary.segy', auxiliary))
+    agrees(shots, 'left out')
+    claim('2 traces left out: identification codes [10, 20]' in text, 'which is told')
     shots, text = fine('depths as given', 'plain.segy', '--source-depth', 5, '--depth', 12.5)
     claim(shots[0].sz == 5 and shots[0].rz[0] == 12.5, f'are {shots[0].sz} and {shots[0].rz[0]} m')
     other = headers()
@@ -152,6 +157,14 @@ def tens():
         row[F.SourceDepth], row[F.ReceiverGroupElevation], row[F.ElevationScalar] = 6, -8, 1
         row[F.offset] = true[F.offset]
     return rows
+
+
+def test_long_interval():
+    """Intervals beyond 32767 us, as programs write that take the number for one without a sign."""
+    with open(segy('slow.segy', headers()), 'r+b') as file:
+        file.seek(3216)
+        file.write((40000).to_bytes(2, 'big'))
+    claim('30 samples at 40000 us' in fine('an interval of 40 ms', 'slow.segy')[1], 'is told as it is')
 
 
 def test_wrong_counts():
@@ -187,6 +200,7 @@ def test_without_coordinates():
     for row in rows:
         row[F.GroupX] = 0
     agrees(fine('source coordinates and offsets', segy('half.segy', rows))[0], 'joined')
+    claim('--shot-interval and --first-x are not used' in fine('and a shot interval', 'half.segy', '--shot-interval', 40)[1], 'which is told')
     for row in rows:
         row.update({F.SourceX: 0, F.offset: 0})
     refused('coordinates and offsets are all zero', 'nothing at all', segy('nothing.segy', rows))
@@ -262,6 +276,7 @@ def test_faults():
             f'{path} -o {output} --overwrite: {text.strip()}',
         )
     refused("unknown field 'zz'", 'an unknown field', 'plain.segy', '--byte', 'zz=181')
+    refused("unknown field 'ns'", 'a field that is not looked for elsewhere', 'plain.segy', '--byte', 'ns=181')
     refused('write FIELD=POS', 'a position beyond the header', 'plain.segy', '--byte', 'sx=300')
 
 
@@ -273,6 +288,7 @@ def negative():
 
 
 test_good()
+test_long_interval()
 test_wrong_counts()
 test_without_coordinates()
 test_crossed_line()

@@ -2,6 +2,9 @@
 """spl-model writes NetCDF models from SEG-Y, SU and raw sections without guessing, and a demo."""
 
 import os
+import resource
+import subprocess
+import sys
 
 import netCDF4
 import numpy as np
@@ -305,6 +308,16 @@ def test_demo():
     claim(not [f for f in os.listdir('.') if f.endswith('.tmp')], 'no temporary file is left behind')
 
 
+def test_memory():
+    """A section larger than the memory that there is."""
+    with open('huge.segy', 'wb') as file:
+        file.write(b' ' * 3220 + (32767).to_bytes(2, 'big') + bytes(2) + b'\0\5')
+        file.truncate(3600 + 16000 * (240 + 4 * 32767))
+    words = [sys.executable, tool.path, 'segy', 'huge.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', '5', '--dx', '5', '-o', 'bad.nc']
+    ran = subprocess.run(words, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+    claim(ran.returncode == 1 and ran.stderr.startswith('error: not enough memory'), f'a section beyond memory: {ran.stderr.strip()[-200:]}')
+
+
 def test_limits():
     """Spacings that coordinates could not hold, and an output that is an input."""
     segy('vp.segy', section())
@@ -337,6 +350,7 @@ test_segy()
 test_odd_sections()
 test_whole_numbers()
 test_limits()
+test_memory()
 test_su()
 test_raw()
 test_demo()

@@ -30,6 +30,9 @@ claim(asked == 1050.25 and used == 1052.0, f'source asked at {asked} m and used 
 claim(np.allclose(g.offset(), g.rx - g.sx) and (g.offset() < 0).all(), 'offsets behind the source are negative')
 claim(abs(f.dt - 0.004) < 1e-15 and f.text('fpeak') == '25' and f.parameters()['wavelet'] == 'ricker'
       and f.text('grid_spacing_m') == '5, 5', 'dt, and parameters out of the header')
+PARAMETERS = 'keymap = \'l\'\'aquila "7".keymap\'  # job.par:3; a map\nvp = "say ""a"".nc"  # here\ntmax = 4\n'
+make_gathers('quoted.nc', shots[:1], nt=40, components=('pressure', 'vz'), attributes={'parameters': PARAMETERS})
+claim(Gathers('quoted.nc').parameters() == {'keymap': 'l\'aquila "7".keymap', 'vp': 'say "a".nc', 'tmax': '4'}, 'names with quotes, too')
 claim(f.words('variant', 0) == 'cpu', 'variant and device are read as text')
 with netCDF4.Dataset('good.nc') as ds:
     claim(np.array_equal(ds['pressure'][2], shots[2]['traces']['pressure']), 'netCDF4 reads the same traces')

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Figures show what the file holds where it belongs: time down, signed offsets, gaps as gaps, stated clips; faults are sentences."""
 import os
+import shutil
 import subprocess
 
 import matplotlib.image
@@ -14,7 +15,7 @@ from toolrun import call
 from spltools.earth.modelfile import raw_model, read_model
 from spltools.gathers.gathers import Gathers
 from spltools.plot import figures
-from spltools.plot.plot import main, parse
+from spltools.plot.plot import among, main, parse
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
 
@@ -35,11 +36,14 @@ marine_model('model.nc')
 snapshots('snapshots.nc')
 file = Gathers('line.nc')
 
+with open('mark.txt', 'w', encoding='utf-8-sig') as text:
+    text.writelines(f'{v:.6f}\n' for v in ricker(np.arange(-0.1, 0.1, 0.001), 20.0))
 for words, least in ((['demo', 'line.nc', '--model', 'model.nc', '-o', 'demo.png'], 900), (['gather', 'line.nc', '-o', 'gather.png'], 700),
                      (['gather', 'line.nc', '-o', 'wiggle.png', '--wiggle', '--record', 1003, '--gain', 1], 700),
                      (['gathers', 'line.nc', '-o', 'gathers.png', '--axis', 'x', '--colour', 'seismic', '--tmax', 2], 700),
                      (['model', 'model.nc', '-o', 'model.png', '--gathers', 'line.nc'], 700),
                      (['spectrum', 'line.nc', '-o', 'spectrum.png', '--channels', '1-10'], 600),
+                     (['spectrum', 'mark.txt', '--wavelet-dt', 0.001, '-o', 'mark.png'], 600),
                      (['snapshots', 'snapshots.nc', '-o', 'strip.png', '--model', 'model.nc'], 600)):
     status, said, why = plot(*words)
     image = drawn(words[words.index('-o') + 1]) if status == 0 else np.ones((1, 1))
@@ -135,6 +139,17 @@ claim(np.array_equal(figures.tapered(whole, 0.05)[:, :950], whole[:, :950]) and 
       'the taper leaves what is before the last 5 % of the record')
 gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), 2.0)
 claim(gained.tolist() == [[0.0, 1.0, 4.0]], 'gain t^2 is t^2')
+around = Gathers('line.nc').gather(0)
+around.rx = around.sx + np.repeat([100.0, 200.0, 300.0], 16)
+figure, ax = figures.plt.subplots()
+figures.wiggle(ax, around, around.traces, around.offset(), float(np.abs(around.traces).max()))
+wide = max(np.ptp(line.get_xdata()) for line in ax.lines)
+claim(wide >= 50, f'wiggles of receivers at one offset have room: {wide:g} m')
+figures.plt.close(figure)
+gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), -1.0)
+claim(gained.tolist() == [[0.0, 1.0, 0.5]], 'gain 1/t is 1/t, and nothing is infinite at t = 0')
+channels = np.array([2, 3, 5, 7, 2147483647])
+claim(among(channels, '1-2, 5-2147483647').tolist() == [True, False, True, True, True], 'lists of channels may have any ends')
 t = np.arange(2000) * 0.001
 f, amplitude = figures.spectrum(ricker(t - 1.0, 25.0)[None, :], 0.001)
 wanted = 2 * f ** 2 / (np.sqrt(np.pi) * 25.0 ** 3) * np.exp(-(f / 25.0) ** 2)
@@ -186,6 +201,15 @@ a = parse(['model', 'x.raw', '--nx', '41', '--nz', '23', '--dx', '20', '--dz', '
 m = raw_model('x.raw', 'vp', a)
 claim(np.array_equal(m.values['vp'], section.T.astype('f4')) and m.x[-1] == 800 and m.z[-1] == 220, 'x fastest: columns are columns')
 
+make_gathers('single.nc', line_of_shots(n=1, nrec=2, nt=1), nt=1)
+with Dataset('kilo.nc', 'w') as ds:
+    for name, n in (('z', 5), ('x', 7)):
+        ds.createDimension(name, n)
+        ds.createVariable(name, 'f8', (name,))[:] = 0.01 * np.arange(n)
+        ds[name].units = 'kilometres'
+    ds.createVariable('vp', 'f4', ('z', 'x'))[:] = 1500.0
+m = read_model('kilo.nc')
+claim(np.allclose(m.x, 10 * np.arange(7)) and np.allclose(m.z, 10 * np.arange(5)), 'coordinates in kilometres become metres')
 for sentence, words, arguments in (
         ('no such file', ['nothere.nc', 'no such file'], ['gather', 'nothere.nc', '-o', 'x.png']),
         ('no such record', ['no shot record 7', '1012'], ['gather', 'line.nc', '--record', 7, '-o', 'x.png']),
@@ -196,12 +220,14 @@ for sentence, words, arguments in (
         ('a percentile above 100', ['120', '100 %'], ['gather', 'line.nc', '--clip', 120, '-o', 'x.png']),
         ('a format unknown', ['.xyz', '.png'], ['gather', 'line.nc', '-o', 'x.xyz']),
         ('no ending', ['.png'], ['gather', 'line.nc', '-o', 'x']),
+        *([] if shutil.which('xelatex') else [('a figure for LaTeX', ['xelatex'], ['gather', 'line.nc', '-o', 'x.pgf'])]),
         ('an output that exists', ['exists already'], ['gather', 'line.nc', '-o', 'gather.png']),
         ('a model without vp', ['vp', 'pressure'], ['model', 'line.nc', '-o', 'x.png']),
         ('a raw model without its shape', ['--nx', '--dz'], ['model', 'x.raw', '-o', 'y.png']),
         ('a raw model without its spacing', ['--dz is missing'], ['model', 'x.raw', '--nx', 41, '--nz', 23, '--dx', 20, '-o', 'y.png']),
         ('a raw model of another shape', ['3772 bytes', 'nx = 40'], ['model', 'x.raw', '--nx', 40, '--nz', 23, '--dx', 20, '--dz', 10, '-o', 'y.png']),
         ('channels that are not there', ['99'], ['spectrum', 'line.nc', '--channels', '99', '-o', 'x.png']),
+        ('a spectrum of one sample', ['single sample'], ['spectrum', 'single.nc', '-o', 'x.png']),
         ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
         ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),
         ('a wavelet with a sample that is no number', ['sample 2', 'nan', 'no finite number'], ['spectrum', 'nan.txt', '-o', 'x.png']),

@@ -139,6 +139,17 @@ def positions(path):
     return np.array(sorted(shots))
 
 
+def not_mirrored(name, what, h):
+    """Claims that positions of the modelling in SEG-Y are those of the map, shifted and turned: Y lies to the left of X there, too."""
+    export.fine(f'{what}: positions of the modelling', name + '.nc', '-o', 'model.segy', '--coordinates', 'model', '--overwrite')
+    model, mapped = (np.concatenate([w['sx'] + 1j * w['sy'], w['gx'] + 1j * w['gy']]) / np.tile(-w['scalar'], 2)
+                     for w in (segy_headers('model.segy'), h))
+    model, mapped = model - model.mean(), mapped - mapped.mean()
+    turn = np.vdot(model, mapped)
+    off = np.abs(mapped - model * turn / abs(turn)).max()
+    claim(off < 2 * CENTIMETRE, f'{what}: those of the modelling are the same survey, shifted and turned, to {off:.4f} m')
+
+
 def test_line(north, decimals, kept):
     """A 2D line, modelled with offsets projected or kept."""
     boat, cable = made_line(north, decimals)
@@ -183,6 +194,8 @@ def test_line(north, decimals, kept):
               and abs(float(told.group(1)) - wanted[1]) < 2 * CENTIMETRE,
               f'{what}: left out: sources {ignored[0]:.2f} m off the line, receivers {ignored[1]:.2f} m across, feathering '
               f'{ignored[2]:.2f} degrees, offsets {ignored[3]:.2f} m, in file and log')
+    if not kept:
+        not_mirrored(name, what, h)
     compare('line.p190', su_headers(name + '.su', nt), 'SU, ' + what, 6.25)
     claim(set(su_headers(name + '.su', nt)['line']) == {3.0} and set(h['point2'] * np.where(h['pscalar'] < 0, -1 / h['pscalar'], 1)) ==
           {2001.0, 2002.0, 2003.0, 2004.0}, f'{what}: streamer 3 in bytes 233, shot points in bytes 197 too')
@@ -197,6 +210,21 @@ def test_line(north, decimals, kept):
     place = ((c['cdpx'] + 1j * c['cdpy']) / -c['scalar'][0] - origin) / along
     claim(np.abs(place.imag).max() < CENTIMETRE and np.abs(place.real - place.real[0] - 6.25 * (c['cdp'] - c['cdp'][0])).max() < 2 * CENTIMETRE,
           f'{what}: bins of --cdp lie on the line, 6.25 m apart, at most {np.abs(place.imag).max():.4f} m off it')
+
+
+def test_bins_along_east():
+    """Where x and y stay easting and northing, bins of --cdp lie at the northing of the sources, not at 0."""
+    with open('east.keymap', 'w') as file:
+        file.write('navigation crs=EPSG:32618 e0=0 n0=0 azimuth=90 y=left\nspread c streamer first=50 interval=20 channels=3 depth=8\n'
+                   + ''.join(f'shot {i} {500 + 40 * i} 13 c y=4512345.67\n' for i in (1, 2, 3)))
+    minisurvey.write_model()
+    minisurvey.write_deck(keymap='east.keymap', output='east.nc', tmax=0.05, aperture=50)
+    claim(minisurvey.run('par=job.par').returncode == 0, 'a line to the east is modelled')
+    export.fine('and goes to SEG-Y', 'east.nc', '-o', 'east.segy', '--cdp', 10)
+    c = segy_headers('east.segy')
+    off = np.abs(c['cdpx'] - (c['sx'] + c['gx']) / 2).max() / -c['scalar'][0]
+    claim(set(c['cdpy']) == {451234567.0} and off < 5 + CENTIMETRE, f'bins lie at northing {set(c["cdpy"] / -c["scalar"])}, at most half a '
+          f'bin from midpoints: {off:.2f} m')
 
 
 def test_3d():
@@ -236,6 +264,7 @@ def test_3d():
         s, g = (h['sx'] + 1j * h['sy']) / -h['scalar'], (h['gx'] + 1j * h['gy']) / -h['scalar']
         off = max(np.abs(s - np.repeat(sources, 6)).max(), np.abs(g - np.tile(spread.ravel(), 2)).max())
         points = h['point2'] / -h['pscalar']
+        not_mirrored(name, name, h)
         claim(off < CENTIMETRE and list(points) == [501.5] * 6 + [502.5] * 6, f'{name}: to {off:.4f} m on the map, shot points {set(points)}')
         claim(np.all(h['height'] / -h['zscalar'] == -15.5) and np.all(h['depth'] / -h['zscalar'] == 12.0),
               f'{name}: heights of sea floor {set(h["height"])} and depths of sources {set(h["depth"])}, scalar {set(h["zscalar"])}')
@@ -341,6 +370,7 @@ def test_restart():
 test_line(6712345.6, 1, False)
 test_line(512345.67, 2, False)
 test_line(512345.67, 2, True)
+test_bins_along_east()
 test_3d()
 test_faults()
 test_restart()

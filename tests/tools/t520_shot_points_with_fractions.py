@@ -33,8 +33,9 @@ def headers(name):
         return [(h[F.EnergySourcePoint], h[F.ShotPoint], h[F.ShotPointScalar]) for h in f.header[::2]]
 
 
-def survey(name, points):
-    rows = ''.join(f'shot {i + 1} {300 + 20 * i} 20 near e={300 + 20 * i} n=0 point={p}\n' for i, p in enumerate(points))
+def survey(name, points, first=1):
+    rows = ''.join(f'shot {i + first} {300 + 20 * i} 20 near e={300 + 20 * i} n=0' + f' point={p}' * (p is not None) + '\n'
+                   for i, p in enumerate(points))
     Path(f'{name}.keymap').write_text('navigation crs=local e0=0 n0=0 azimuth=90\n'
                                       'spread near streamer first=100 interval=20 channels=2 depth=20 direction=1\n' + rows)
     spl.run(par='job.par', keymap=f'{name}.keymap', output=f'{name}.nc')
@@ -55,4 +56,9 @@ survey('large', [9000001.125, 9000002.0, 9000003.0])
 segy, = points_back('large')
 claim([row[2] for row in headers('large')] == [-100] * 3 and abs(segy[0] - 9000001.125) < 0.00501 and segy[1:] == [9000002.0, 9000003.0],
       f'in hundredths where ten thousandths do not fit 32 bits: {segy}')
+survey('without', [101.5, None], first=6)
+segy, = points_back('without')
+claim(headers('without') == [(102, 10150, -100), (7, 700, -100)] and segy == [101.5, 7.0], f'a shot without one has its record: {headers("without")}')
+survey('beyond', [101.5, None], first=91010999)
+export.refused('shot point 91011000 does not fit the trace header', 'a record that hundredths of do not fit', 'beyond.nc', '-o', 'bad.segy')
 done()

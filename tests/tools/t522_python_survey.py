@@ -12,6 +12,7 @@ import xarray as xr
 
 import spltools as spl
 from check import claim, claim_fails, done, given_seed
+from spltools.geometry import keymap
 from synthetic import line_of_shots, make_gathers
 
 os.environ['SPL_BIN'] = str(Path(os.environ['B']) / 'bin')
@@ -165,8 +166,14 @@ for words, sentence, action in (
         ('not finite', 'a place that is not finite', lambda: spl.write_keymap('b.keymap', [[np.nan, 1]], spreads[0])),
         ('whole numbers', 'channels of lists and numbers',
          lambda: spl.write_keymap('b.keymap', sources, spreads, channels=[[4, 3, 2, 1], 7, [1, 2, 3]])),
+        ('written EPSG:1024', 'a code that is none',
+         lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:7', origin=(1, 2), azimuth=3)),
         ('all three', 'a rule without azimuth', lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:1', origin=(1, 2)))):
     claim_fails(action, words, sentence)
+stretched = -150 - np.cumsum(np.r_[0, 12.5, np.full(999, 12.5004)])
+spl.write_keymap('stretched.keymap', [[20000, 6], [20050, 6]], [np.column_stack([x + stretched, np.full(1001, 8)]) for x in (20000, 20050)])
+off = max(np.abs(s.rx - s.sx - stretched).max() for s in keymap.read_map('stretched.keymap'))
+claim(off <= 0.0005 + 1e-9, f'a cable whose groups are 0.4 mm farther apart than the first two keeps its places, to {1000 * off:.2f} mm')
 claim(not any(os.path.exists(name) for name in ('h.nc', 'b.keymap')), 'what is refused leaves no file')
 try:
     spl.plan(fpaek=3, **job)

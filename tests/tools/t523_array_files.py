@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """spl-model reads npy, HDF5 and RSF, in feet too: every sample lies where its file says, and what is not said is asked for."""
 
+import os
+
 import h5py
 import netCDF4
 import numpy as np
@@ -114,6 +116,14 @@ for joined, form, data in ((False, 'native_float', vp.tobytes()), (True, 'xdr_fl
     rsf('v', plane.format(form), data, joined)
     tool.fine(f'RSF, {form}', 'rsf', 'v.rsf', *asked, '-o', 'v.nc', '--overwrite')
     holds('v.nc', 'vp', vp.astype(float), 'xz', 1000.0, *want, f'RSF, {form}{", data in the header file" if joined else ""}')
+os.makedirs('line #7 \u00e4', exist_ok=True)
+rsf('line #7 \u00e4/v', plane.format('native_float'), vp.tobytes())
+with open('line #7 \u00e4/v.rsf', encoding='utf-8') as file:
+    text = file.read().replace('/elsewhere/', f'{os.getcwd()}/')
+with open('elsewhere.rsf', 'w', encoding='utf-8') as file:
+    file.write(text)
+tool.fine('RSF, data in a folder whose name has blanks and #', 'rsf', 'elsewhere.rsf', *asked, '-o', 'v.nc', '--overwrite')
+holds('v.nc', 'vp', vp.astype(float), 'xz', 1000.0, *want, 'RSF, such a folder')
 vol = velocities('yxz').astype('<f4')
 cube = 'n1=7 d1=20 o1=0 label1=Z n2=9 d2=40 label2=inline n3=5 d3=50 o3=100 label3=crossline unit1=ft unit2=ft unit3=ft esize=4'
 rsf('w', cube + ' data_format=native_float', vol.tobytes())

@@ -75,6 +75,24 @@ built.install(built.spec, place)
 ran = subprocess.run([place / 'bin/SplFd2dmod', '--version'], stdout=subprocess.PIPE, text=True, timeout=PATIENCE)
 claim(ran.returncode == 0 and f' {version} ' in ran.stdout, f'Spack: what it installs runs: {ran.stdout.splitlines()[0]}')
 
+# --- scripts for Slurm: when the job ends, by squeue ---
+bin_folder = Path('slurm').absolute()
+bin_folder.mkdir()
+
+
+def slurm_ends(script, said, **env):
+    """SLURM_JOB_END_TIME as run-until-done gets it, where squeue says so."""
+    for name, text in (('squeue', said), ('scontrol', 'echo KillWait = 30'), ('run-until-done', 'echo "[$SLURM_JOB_END_TIME]"')):
+        (bin_folder / name).write_text(f'#!/bin/sh\n{text}\n')
+        (bin_folder / name).chmod(0o755)
+    env = {**os.environ, 'PATH': f'{bin_folder}:{os.environ["PATH"]}', 'SLURM_JOB_ID': '7', 'TZ': 'UTC', **env}
+    return subprocess.run(['bash', str(ROOT / 'inputs/slurm' / script)], env=env, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout.strip()
+
+
+for script in ('line.sbatch', 'mixed.sbatch'):
+    ends = [slurm_ends(script, said) for said in ('echo 2033-05-18T03:33:20', 'echo N/A', 'exit 1')] + [slurm_ends(script, 'exit 1', SLURM_JOB_END_TIME='5')]
+    claim(ends == ['[2000000000]', '[]', '[]', '[5]'], f'{script}: the end of the job by squeue, none where it has none or squeue fails, as Slurm says: {ends}')
+
 # --- the module file that was installed, read by Tcl ---
 file = place / f'share/modulefiles/splfd2dmod/{version}'
 claim(file.exists() and '@' not in file.read_text() and file.read_text().startswith('#%Module'), f'the module file is {file.relative_to(place)}')

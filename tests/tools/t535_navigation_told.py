@@ -66,6 +66,19 @@ def marine_files():
     told = tool.fine('on a line from an origin elsewhere', 'p190', 'two.p190', '--source-depth', 6, '--streamer', 1,
                      '--azimuth', 90, '--origin', 400000, 6600000, '-o', 'far.keymap')
     claim('0.00 m rms off the line, 0.00 m at most' in told, 'sources are compared with the line through them, not with y = 0')
+    odd = f'{"H1800PROJECTION":<32s}UTM\x07 ZONE 31\x1a'
+    put('bell.p190', [odd, *each[0], *each[1]])
+    tool.fine('a header with control characters', 'p190', 'bell.p190', '--source-depth', 6, '--streamer', 1, '-o', 'bell.keymap')
+    tool.fine('makes a key-map that can be read', 'info', 'bell.keymap')
+    with open('utf8.p190', 'w', encoding='utf-8') as file:
+        file.write('\n'.join([*each[0], *each[1]]).replace('LINE-1', 'L\xcdNE-1'))
+    tool.refused('a letter of two bytes or more (UTF-8), behind which columns are not known', 'a name of a line in UTF-8, which moves columns',
+                 'p190', 'utf8.p190', '--source-depth', 6, '--streamer', 1, '-o', 'bad.keymap')
+    with open('mark.p190', 'w', encoding='utf-8-sig') as file:
+        file.write('\n'.join([*each[0], *each[1]]))
+    tool.fine('a file with the mark of UTF-8', 'p190', 'mark.p190', '--source-depth', 6, '--streamer', 1, '-o', 'mark.keymap')
+    claim([(s.record, s.map_source) for s in keymap.read_map('mark.keymap')] == [(s.record, s.map_source) for s in keymap.read_map('bell.keymap')],
+          'is the same survey')
     put('new.p111', ['OGP,OGP P1,1,1.1,1,2013:06:01,12:00:00,line.p111', 'HC,0,1,0,Project Name,1,EXAMPLE',
                      'S1,0,LINE7A,1,101,1,,1,4,G1,1,2013:06:01:12:00:00.0,435524.40,6613004.20'])
     tool.refused('is a P1/11 file', 'P1/11', 'p190', 'new.p111', '--source-depth', 6, '-o', 'bad.keymap')

@@ -66,6 +66,8 @@ claim(off < 1e-8, f"the tensor along x east, y north, z down: off by {off:.1e} o
 claim(abs(float(d["sigma"]) - 0.05 / 1.628 / math.sqrt(2)) < 1e-9 and d["wavelet"] == "gauss" and d["source_z"] == "surface",
       "half duration h: exp(-(1.628 t/h)**2)")
 claim("2009-04-06T01:32:41.500000" in Path("quake.par").read_text(), "the centroid is the time shift after the origin")
+tool.fine("a name with a quote", "specfem", "CMTSOLUTION", "STATIONS", "-o", "l'aquila.keymap")
+claim("keymap = 'l''aquila.keymap'\n" in Path("l'aquila.par").read_text(), "a quote within quotes is written twice, as decks have it")
 tool.fine("for SplFd3dmod", "specfem", "CMTSOLUTION", "STATIONS", "-o", "fd.keymap", "--for", "SplFd3dmod")
 d, shot = deck("fd.par"), keymap.read_map("fd.keymap")[0]
 off = max(abs(float(d[n]) - w) for n, w in zip(NAMES, [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]])) / M0

@@ -11,6 +11,7 @@ from netCDF4 import Dataset
 import boxsurvey
 from boxsurvey import SHOTS, STATIONS
 from check import claim, claim_fails, done, skip
+from spltools import cli
 from spltools.gathers import export
 from spltools.geometry.globe import offset_of
 from toolrun import Tool
@@ -128,6 +129,21 @@ def frame(azimuth, y_left=False):
 
 claim(frame("0").north_east(3.0, 5.0) == (3.0, 5.0) and frame("90").north_east(3.0, 5.0) == (-5.0, 3.0)
       and frame("90", True).north_east(3.0, 5.0) == (5.0, 3.0), "x north, y east; x east, y south; x east, y north")
+
+
+class Mapped(Plain):
+    """A file whose navigation tells which way x and y point."""
+    def text(self, name, default=""):
+        return {"x_azimuth": "0", "navigation_azimuth_degrees": self.azimuth, "navigation_y": "left"}.get(name, default)
+
+
+told = []
+warn, cli.warn = cli.warn, told.append
+for azimuth, given in (("90", None), ("360", None), ("90", 90.0)):
+    found = Frame(Mapped(azimuth), argparse.Namespace(x_azimuth=given, y_left=False, reference=None))
+cli.warn = warn
+claim(found.north_east(3.0, 5.0) == (5.0, 3.0), "x easting, y northing, as the navigation of the key-map has it: y is north")
+claim(len(told) == 1 and "by the navigation of the key-map x points 90 degrees" in told[0], f"where the job has another x it is told: {told}")
 n, e = frame("30").north_east(2.0, 0.0)
 claim(abs(n - math.sqrt(3)) < 1e-12 and abs(e - 1) < 1e-12, "x points 30 degrees from north")
 claim(not list(Path(".").glob("bad*")), "what is refused leaves no file")

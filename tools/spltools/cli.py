@@ -36,6 +36,7 @@ PACKAGES = {
     'xarray': 'python3-xarray',
 }
 FULL = (errno.ENOSPC, errno.EDQUOT)
+NO_MEMORY = 'not enough memory for this file; take a part of it, or a machine with more'
 PIP = ('obspy',)  # few releases of Debian have them
 
 as_lines = True  # warnings are lines of stderr; False once a name of the package itself was asked for, as only Python programs do
@@ -118,9 +119,9 @@ def run(module):
         _drop_stdout()
         status = 0
     except OSError as problem:
-        status = _told(os_sentence(problem))
+        status = _told(NO_MEMORY if problem.errno == errno.ENOMEM else os_sentence(problem))
     except MemoryError:
-        status = _told('not enough memory for this file; take a part of it, or a machine with more')
+        status = _told(NO_MEMORY)
     except KeyboardInterrupt as stop:
         by, status = stopped_by(stop)
         _told(f'stopped by {by}; no output file was left behind')

@@ -206,8 +206,9 @@ def rsf_header(path):
     if b'\0' in text:
         fail(f'{path} is no RSF header, which is text: give the .rsf file, not its data')
     words = {}
-    for m in re.finditer(r'(?:^|\s)(\w[\w-]*)=("[^"]*"|\'[^\']*\'|\S*)', re.sub(r'(?m)#.*$', '', text.decode('utf-8', 'replace'))):
-        words[m.group(1)] = m.group(2).strip('"\'')
+    for m in re.finditer(r'#.*|(?<!\S)(\w[\w-]*)=("[^"]*"|\'[^\']*\'|[^\s#]*)', text.decode('utf-8', 'replace')):
+        if m.group(1):                              # else a remark; what stands in quotes may hold #
+            words[m.group(1)] = m.group(2).strip('"\'')
     if 'n1' not in words or 'in' not in words:
         missing = 'in' if 'n1' in words else 'n1'
         fail(f'{path} is no RSF header, which is text: it has no {missing}=; give the .rsf file, not its data')

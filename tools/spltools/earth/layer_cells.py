@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools.cli import check_output, fail, new_dataset, number, say
+from spltools.cli import check_output, fail, new_dataset, number, say, warn
 from spltools.geometry.mapline import number_of, read_lines
 from spltools.netcdf import open_dataset
 
@@ -13,6 +13,8 @@ FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'ta
              'sqrt': np.sqrt, 'abs': np.abs, 'min': np.minimum, 'max': np.maximum}
 PAIRS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
 COLUMNS = ('vp', 'vs', 'rho', 'qp', 'qs')
+NO_LOSS = 1e9           # quality factor of rock that does not attenuate
+FARTHEST = 1e7          # depths [m]
 
 
 def options(verbs, output_options):
@@ -34,6 +36,16 @@ def words_of(path):
 
 def surface(word, x, y, where):
     """Depths at x, y: a depth, a formula or a grid, as mesh_surface.f90 reads them."""
+    with np.errstate(all='ignore'):                     # a formula may have no value somewhere
+        z = depths(word, x, y, where)
+    bad = ~(np.abs(z) <= FARTHEST)
+    if bad.any():
+        j, i = np.argwhere(bad)[0]
+        fail(f"{where}: at x = {x[j, i]:g}, y = {y[j, i]:g} m '{word[:60]}' has no value, or one beyond {FARTHEST:g} m")
+    return z
+
+
+def depths(word, x, y, where):
     sign = 1.0
     if word.lower().startswith('up:'):
         sign, word = -1.0, word[3:]
@@ -60,6 +72,8 @@ def value(node, names):
     if isinstance(node, ast.BinOp):
         return PAIRS[type(node.op)](value(node.left, names), value(node.right, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        if len(node.args) != (2 if node.func.id in ('min', 'max') else 1):
+            raise LookupError
         return FUNCTIONS[node.func.id](*(value(part, names) for part in node.args))
     raise LookupError
 
@@ -79,6 +93,8 @@ def grid(path, x, y, where):
                 z = -z
             if is_x_axis(file, v.dimensions[0]):
                 gx, gy, z = gy, gx, z.T
+            if not all((np.diff(g) > 0).all() for g in (gx, gy)):
+                fail(f'{path}: its coordinates must rise, as SplSemmod wants them: turn the grid round')
     else:
         lines = words_of(path)
         points = [[number_of(word) for word in words] for _, words in lines]
@@ -133,6 +149,14 @@ def media_of(path, names):
     return media
 
 
+def quality(medium):
+    """Qp and Qs as SplFd3dmod takes what SplSemmod makes of a medium: fluids do not attenuate, nor does rock whose factors are left
+    out or 0."""
+    if medium[1] == 0:
+        return 0.0, 0.0
+    return medium[3:] if len(medium) == 5 and max(medium[3:]) > 0 else (NO_LOSS, NO_LOSS)
+
+
 def cells(table, materials, x, y, z):
     """{name: values (nz, ny, nx)} at the middles of cells; 0 is air. An upper surface cuts those below; a floor above its water is
     land."""
@@ -149,7 +173,8 @@ def cells(table, materials, x, y, z):
             tops[:k] = [np.minimum(top, tops[k]) for top in tops[:k]]
         else:
             tops[k] = np.maximum(tops[k], tops[k - 1])
-    attenuates = all(len(m) == 5 for m in media.values())
+    media = {name: (*m[:3], *quality(m)) for name, m in media.items()}
+    attenuates = any(0 < m[4] < NO_LOSS for m in media.values())
     values = np.zeros((5 if attenuates else 3, len(z), len(y), len(x)), np.float32)
     for name, top in zip(names, tops):
         values[:, z[:, None, None] > top] = np.array(media[name][:len(values)])[:, None]
@@ -162,6 +187,10 @@ def write(a):
     if min(n) < 1 or np.prod(n, dtype=float) > 2e8:
         fail(f'the volumes would have {n[0]} x {n[1]} x {n[2]} cells, must be 1 .. 2e8 in all: check sides and --spacing')
     check_output(a.output, a.overwrite)
+    for axis, (low, high), m in zip('xyz', ends, n):
+        if abs(low + a.spacing * m - high) > 1e-6 * a.spacing:
+            warn(f'--{axis} {low:g} {high:g} is no whole number of cells of {a.spacing:g} m: the volumes end at '
+                 f'{low + a.spacing * m:g} m')
     x, y, z = (low + a.spacing * (np.arange(m) + 0.5) for (low, _), m in zip(ends, n))
     model = cells(a.table, a.materials, x, y, z)
     with new_dataset(a.output, a.overwrite, format='NETCDF3_64BIT_DATA') as file:

@@ -3,7 +3,7 @@ do. (The modelling has its own, stricter reader.)"""
 import numpy as np
 
 from spltools.cli import fail
-from spltools.earth.layer_cells import is_x_axis, points_up
+from spltools.earth.layer_cells import is_x_axis, metres, points_up
 from spltools.earth.rawmodel import read_raw
 from spltools.netcdf import open_dataset
 
@@ -73,5 +73,4 @@ def coordinate(ds, name):
     known = ds[name].dimensions == (name,) and of_numbers(ds[name])
     if not known or not np.isfinite(np.ma.filled(ds[name][:].astype(float), np.nan)).all():
         fail(f'{ds.filepath()}: the coordinate {name} is no series of numbers along {name}; give one in m or km')
-    scale = 1000.0 if getattr(ds[name], 'units', 'm') == 'km' else 1.0
-    return np.asarray(ds[name][:], float) * scale
+    return np.asarray(ds[name][:], float) * metres(ds[name])

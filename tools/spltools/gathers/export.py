@@ -11,7 +11,8 @@ import numpy as np
 
 from spltools import cli
 from spltools.gathers import ibmfloat, segyheader
-from spltools.gathers.gathers import Gathers
+from spltools.gathers.gathers import DONE, Gathers, points_left
+from spltools.geometry.navigation import Rule
 
 ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy), SU (.su), SAC (.sac) or miniSEED (.mseed), and pictures of the
 surface or volume of a mesh (OUTPUT.snapN.nc) as VTU for ParaView (.pvd).
@@ -63,7 +64,7 @@ def arguments(words):
                    help='easting and northing of the navigation, or x and y of the modelling (default: map where the file has it)')
     p.add_argument('--y-left', action='store_true',
                    help='the y of the key-map is positive to the left of +x, such as a northing beside an easting (spl-keymap '
-                        '--azimuth none): Y is y')
+                        '--azimuth none), where no navigation tells: Y is y')
     p.add_argument('--ibm', action='store_true', help='SEG-Y: IBM floats (format 1) instead of IEEE (format 5)')
     p.add_argument('--big-endian', action='store_true', help='SU: big-endian (default: little-endian)')
     p.add_argument('--cdp', type=cli.number(0, unit='m', above=True), metavar='SPACING',
@@ -111,7 +112,7 @@ def main(words):
             cli.warn(f'left out: {sentence}')
         cli.say(seismograms.export(file, slots, a))
         return
-    a.y_left = a.y_left or file.text('mesh_z') == 'up'
+    a.y_left = a.y_left or points_left(file)
     choose_coordinates(file, a)
     if a.component is None:
         a.component = 'p' if 'p' in file.components else file.components[0]
@@ -176,7 +177,7 @@ class Survey:
             xy += [np.array([g.s_x, g.s_y]), g.r_x, g.r_y]
             z += [np.array([g.s_h]), g.r_h]
             if self.mapped:
-                points.append([g.navigation.point])
+                points.append([point_of(g)])
                 stations.append(g.navigation.stations)
                 lines.add(g.navigation.line)
                 receiver_lines.update(g.navigation.lines)
@@ -195,13 +196,23 @@ class Survey:
         self.receiver_lines = sorted(receiver_lines - {''})
         self.line_number = line_numbers(self.receiver_lines)
         self.origin = low if a.cdp_origin is None else a.cdp_origin
+        self.line_y = self.y_of_line()
         self.units = first.units
         self.ignored = f'2D modelling ignored y: receivers up to {across:.2f} m across from their source' if across > 0.005 \
             and not file.three_d else ''
 
+    def y_of_line(self):
+        """y of the line that bins lie on [m]: 0, which spl-keymap puts through the sources, unless all lie to one side of it."""
+        y = self.file.numbers('source_y')[self.file.status == DONE]
+        return 0.0 if y.min() <= 0 <= y.max() else float(y.mean())
+
     def whole(self, values):
         """Coordinates as trace headers hold them [whole parts of a metre]."""
-        return np.rint(values * self.xy_scalar)
+        parts = np.rint(values * self.xy_scalar)
+        if np.any(np.abs(parts) > segyheader.LIMIT[4]):
+            cli.fail(f'the coordinate {np.abs(values).max():.12g} m of a midpoint does not fit the trace header: take '
+                     '--coordinates model, or leave --cdp out')
+        return parts
 
     def gather(self, slot):
         """A gather, with s_x, s_y, r_x, r_y, heights s_h, r_h and offsets as trace headers have them: on the map, or of the
@@ -227,8 +238,7 @@ class Survey:
         rule = self.file.rule()
         if not self.mapped or self.a.cdp is None or rule is None:
             return (g.r_x + g.s_x) / 2, (g.r_y + g.s_y) / 2
-        x, azimuth = self.origin + (bins(self, g, self.a.cdp) - 1) * self.a.cdp, np.radians(rule[2])
-        return rule[0] + x * np.sin(azimuth), rule[1] + x * np.cos(azimuth)
+        return Rule('', *rule).to_map(self.origin + (bins(self, g, self.a.cdp) - 1) * self.a.cdp, self.line_y)
 
 
 def whole_microseconds(dt, kind):
@@ -252,6 +262,11 @@ def check_record(g):
         if np.any(np.abs(values) > limit):
             worst = values[np.argmax(np.abs(values))]
             cli.fail(f'{name} {worst} of shot record {g.record} does not fit the trace header, which holds up to {limit}; renumber')
+
+
+def point_of(g):
+    """The shot point of a gather with navigation; its record where that names none."""
+    return g.record if np.isnan(g.navigation.point) else g.navigation.point
 
 
 def scalar(values, what):
@@ -370,7 +385,7 @@ def traces(survey, g, part, done, kind, a):
     h, number = block['header'], np.arange(1, g.nrec + 1)
     h['sequence_in_line'] = h['sequence_in_file'] = done + number
     h['field_record'] = g.record
-    point = g.record if not survey.mapped or np.isnan(g.navigation.point) else g.navigation.point
+    point = point_of(g) if survey.mapped else g.record
     h['shot_point'] = np.rint(point)
     h['channel'] = g.channel
     h['trace_in_ensemble'] = number if a.cdp is None else 0

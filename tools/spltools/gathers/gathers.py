@@ -41,6 +41,19 @@ DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
               **dict.fromkeys(VARIABLES.values(), ('shot', 'receiver', 'time'))}
 
 
+def unquoted(word: str) -> str:
+    """A value of a parameter as it is meant: a quote inside of quotes is written twice."""
+    if word[:1] not in ('"', "'"):
+        return word
+    return word[1:-1].replace(2 * word[0], word[0])
+
+
+def points_left(file) -> bool:
+    """Whether y of a file of gathers points to the left of +x, seen from above: by the rule of its navigation, which knows where
+    its y comes from, else by the axes of its mesh."""
+    return (file.text('navigation_y') or {'up': 'left'}.get(file.text('mesh_z'))) == 'left'
+
+
 class Gather:
     """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
     raw: the traces as they stand in the file, big-endian. three_d: whether the modelling saw y. navigation: None where the file has
@@ -186,9 +199,9 @@ class Gathers:
         for text in self.attributes.values():
             if isinstance(text, str) and '\n' in text:
                 for line in text.splitlines():
-                    m = re.match(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|[^#]*)", line)
+                    m = re.match(r"\s*(\w+)\s*=\s*('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[^#]*)", line)
                     if m:
-                        found[m.group(1)] = m.group(2).strip().strip('\'"')
+                        found[m.group(1)] = unquoted(m.group(2).strip())
         return found
 
     def units(self, component: str) -> str:

@@ -13,6 +13,7 @@ from obspy.core.inventory.response import InstrumentSensitivity, PolesZerosRespo
 from obspy.io.sac import SACTrace
 
 from spltools import cli
+from spltools.gathers.gathers import points_left
 from spltools.geometry.globe import place_of
 
 MOTIONS = {'v': ('velocity', 'M/S', 'ivel'), 'u': ('displacement', 'M', 'idisp'), 'a': ('acceleration', 'M/S**2', 'iacc'),
@@ -20,6 +21,7 @@ MOTIONS = {'v': ('velocity', 'M/S', 'ivel'), 'u': ('displacement', 'M', 'idisp')
 BANDS = ((1000, 'F'), (250, 'C'), (80, 'H'), (10, 'B'), (1.0001, 'M'), (0, 'L'))   # FDSN: least samples a second, broad band
 STATIONS_MOST = 99999                                                              # five characters
 FAR = 1000e3                                                                       # from the reference [m]: no plane any more
+UNLIKE = 0.01                                                                      # directions [degrees]
 
 
 def export(file, slots, a):
@@ -88,10 +90,15 @@ class Frame:
 
     def __init__(self, file, a):
         self.x = a.x_azimuth if a.x_azimuth is not None else float(file.text('x_azimuth', '90'))
-        self.left = a.y_left or file.text('mesh_z') == 'up'
+        self.left = a.y_left or points_left(file)
         self.y = self.x + (-90 if self.left else 90)
         self.reference = a.reference or (0.0, 0.0)
         self.given = a.reference is not None
+        told = file.text('navigation_azimuth_degrees')
+        if a.x_azimuth is None and told and abs((float(told) - self.x + 180) % 360 - 180) > UNLIKE:
+            cli.warn(f'north, east and places go by x at {self.x:g} degrees from north, as x_azimuth of the job or 2D has it, but '
+                     f'by the navigation of the key-map x points {float(told):.6g} degrees from north: give '
+                     f'{cli.named("--x-azimuth", "x_azimuth=")} to go by that')
 
     def words(self):
         lon, lat = self.reference

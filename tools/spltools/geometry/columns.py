@@ -19,7 +19,7 @@ def read_lines(path):
         text = file.read()
     if '\0' in text:
         fail(f'{path} is not a text file of fixed columns; is this the right file?')
-    return text.split('\n')
+    return text.removeprefix('\xef\xbb\xbf').split('\n')  # the mark of UTF-8, which some editors write
 
 
 def unit_factor(header, text, other=False):
@@ -46,6 +46,9 @@ class Columns:
         self.path, self.number, self.line, self.faults = path, number, line, faults
         if '\t' in line:
             faults.add(path, number, 'a tab, behind which columns are not known: let `expand FILE > NEW` write blanks for tabs')
+        if line[:1] in ('S', 'R', 'X') and re.search('[\xc2-\xf4][\x80-\xbf]', line):
+            faults.add(path, number,
+                       'a letter of two bytes or more (UTF-8), behind which columns are not known: write ASCII letters')
 
     def text(self, first, last):
         return self.line[first - 1 : last].strip()

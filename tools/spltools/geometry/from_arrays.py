@@ -10,7 +10,7 @@ import numpy as np
 from spltools.cli import counted, fail
 from spltools.geometry.keymap_writer import write_map
 from spltools.geometry.shots import Shot
-from spltools.geometry.navigation import CRS_MAX, Rule
+from spltools.geometry.navigation import CRS_MAX, Rule, is_no_code
 
 NUMBERS_MAX = 2147483647
 
@@ -126,4 +126,6 @@ def _rule(crs: Optional[str], origin: Optional[Tuple[float, float]], azimuth: Op
         fail(f'azimuth = {azimuth}: must be -360 .. 360 degrees')
     if len(crs) > CRS_MAX:
         fail(f'crs has {len(crs)} characters, at most {CRS_MAX} are kept: give an EPSG code, such as EPSG:32618')
+    if is_no_code(crs):
+        fail(f"crs = '{crs}': an EPSG code is written EPSG:1024 .. EPSG:32767")
     return Rule(crs, float(place[0]), float(place[1]), float(azimuth))

@@ -28,6 +28,9 @@ Map coordinates are projected to the line: x along it, y across it. Receivers wi
 file of lists beside the key-map (line.receivers), each with its easting and northing. Shot points, lines and stations
 are kept too; all of it goes to the output of the modelling and by spl-export to SEG-Y and SU. Metres, z down."""
 
+# Fields of trace headers that may stand elsewhere; where samples are is told by the file as the standard has it.
+MOVABLE = {name: place for name, place in segy_layout.FIELDS.items() if name not in ('ns', 'dt')}
+
 
 def main(arguments):
     parser = Parser(prog='spl-keymap', description=ABOUT)
@@ -126,7 +129,7 @@ def _segy_options(verbs):
     verb.add_argument('--record-field', choices=('record', 'source_point'), default='record',
                       help='what numbers the shots: field record (bytes 9-12) or energy source point (17-20)')
     verb.add_argument('--byte', action='append', default=[], metavar='FIELD=POS[:LEN]',
-                      help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_layout.FIELDS))
+                      help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(MOVABLE))
     verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers')
     verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), metavar='M',
                       help='of receivers, instead of that in the headers')
@@ -219,7 +222,7 @@ def _sps(options):
 def _segy(options):
     kind = 'su' if options.verb == 'su' else options.format
     settings = segy_geometry.Options(options.endian, kind, options.unit, options.record_field,
-                                     [segy_layout.position(text, segy_layout.FIELDS) for text in options.byte],
+                                     [segy_layout.position(text, MOVABLE) for text in options.byte],
                                      options.source_depth, options.depth, options.first_x, options.shot_interval,
                                      options.direction)
     shots, notes = segy_geometry.read_geometry(options.file, settings)
@@ -356,7 +359,7 @@ def _specfem_deck(options, event, axes, azimuth, origin, elements):
     when = event.time.strftime('%Y-%m-%dT%H:%M:%S.%f') if event.time else 'not told'
     yield f'# Source of {origin}; add mesh or model and tmax.'
     yield f'# {event.name or "event without a name"}; centroid time {when}, the time zero of the wavelet (spl-export --origin-time)'
-    yield f"keymap = '{options.output}'"
+    yield "keymap = '" + options.output.replace("'", "''") + "'"
     if event.force is not None:
         yield 'source = force'
         for name, value in zip(('fx', 'fy', 'fz'), axes.rows @ event.force):

@@ -109,7 +109,7 @@ def write_map(path, shots, comments, overwrite=False, rule=None):
             spread = f'lists {_as_word(os.path.basename(paths[1]))}'
         with open(stack.enter_context(new_file(path, overwrite)), 'w', encoding='utf-8') as file:
             for line in comments:
-                file.write(f'# {line}'.rstrip() + '\n')
+                file.write(re.sub('[\0-\x1f]', ' ', f'# {line}').rstrip() + '\n')       # of headers and names of files, too
             file.write(f'\n{rule.text()}' if rule else '')
             file.write(f'\n{spread}\n\n#     record          sx        sz  spread\n')
             for shot, name in zip(shots, names):
@@ -211,8 +211,8 @@ def classify(shots):
         np.array_equal(first.channel, np.arange(1, n + 1))
         and np.ptp(first.rz) < SAME
         and n > 1
-        and np.ptp(steps) < SAME
         and abs(steps[0]) >= 0.001
+        and _close(first.rx, first.rx[0] + steps[0] * np.arange(n))  # steps that are almost alike may add up to metres
         and _on_millimetres(steps[0], first.rx[0] - first.sx)
     )
     moves = all(_close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots))

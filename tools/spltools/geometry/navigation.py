@@ -58,6 +58,11 @@ def quoted(word):
     return f'"{word}"' if re.search(r'[\s=#]', word) else word
 
 
+def is_no_code(crs):
+    """Whether the name of a system of coordinates begins as an EPSG code and is none."""
+    return crs[:4].lower() == 'epsg' and not (re.fullmatch('.{4}:[0-9]{4,5}', crs) and 1024 <= int(crs[5:]) <= 32767)
+
+
 def line_name(row, name):
     """The name of a line, '' for -."""
     if len(name.encode('utf-8', 'surrogateescape')) > NAME_MAX:
@@ -78,7 +83,7 @@ def read_rule(line):
     crs = line.keys.get('crs') or ''
     if len(crs) > CRS_MAX:
         line.fault(f'crs= has {len(crs)} characters, at most {CRS_MAX} are kept: give an EPSG code, such as crs=EPSG:32618')
-    if crs[:4].lower() == 'epsg' and not (re.fullmatch('.{4}:[0-9]{4,5}', crs) and 1024 <= int(crs[5:]) <= 32767):
+    if is_no_code(crs):
         line.fault(f'crs is {shown(crs)}: an EPSG code is written EPSG:1024 .. EPSG:32767')
     given = [key for key in ('e0', 'n0', 'azimuth') if line.keys.get(key)]
     if len(given) in (1, 2):

@@ -5,14 +5,16 @@ from typing import Optional
 
 import numpy as np
 
-from spltools.cli import counted, fail
+from spltools.cli import counted, fail, warn
 from spltools.geometry.axis import best_azimuth
 from spltools.geometry.faults import Faults
 from spltools.geometry.segy_layout import (FIELDS, FOOT, US_FOOT, angles, column, feet_words, headers, is_su, metre, scaled,
                                            segy_layout, su_layout)
 from spltools.geometry.shots import Shot
 
-SKIPPED_KINDS = range(3, 10)  # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
+# trace identification: dummy, time break, uphole, sweep, timing, water break, gun signatures near and far; signals of vibrators,
+# pairs of time and velocity
+SKIPPED_KINDS = (*range(3, 11), *range(18, 23))
 
 
 @dataclass
@@ -94,6 +96,8 @@ def _coordinates(path, h, metre, options, notes):
     no_group = not np.any(xy['gx']) and not np.any(xy['gy'])
     if no_source and no_group:
         return _from_offsets(path, h, offset, options, notes)
+    if options.shot_interval is not None:
+        warn(f'{path}: the trace headers hold coordinates of sources or groups: --shot-interval and --first-x are not used')
     if no_group:
         if not np.any(offset):
             fail(

@@ -112,7 +112,7 @@ def segy_layout(path):
             f' agrees with {ns} ({where})'
         )
     feet = {1: False, 2: True}.get(int(words[27]))
-    return Layout(start, ns, BYTES[code], order, (size - start) // (240 + ns * BYTES[code]), code, feet, int(words[8]),
+    return Layout(start, ns, BYTES[code], order, (size - start) // (240 + ns * BYTES[code]), code, feet, int(words[8]) & 0xFFFF,
                   tuple(notes))
 
 

@@ -4,6 +4,7 @@ import functools
 import importlib
 import io
 import os
+import shutil
 
 import numpy as np
 
@@ -53,6 +54,9 @@ def check_ending(path):
         cli.fail(f"{path}: the ending tells the format, give .png, .pdf or .svg")
     if ending[1:].lower() not in matplotlib.backend_bases.FigureCanvasBase.get_supported_filetypes():
         cli.fail(f"{path}: figures cannot be written as '{ending.lower()}'; give .png, .pdf or .svg")
+    if ending.lower() == '.pgf' and not shutil.which(matplotlib.rcParams['pgf.texsystem']):
+        cli.fail(f"{path}: a figure of this kind needs {matplotlib.rcParams['pgf.texsystem']}, which is not installed; give .png, .pdf "
+                 'or .svg')
 
 
 def save(figure, name, **words):
@@ -67,8 +71,8 @@ def save(figure, name, **words):
 # --- amplitudes ------------------------------------------------------------------------------------------------------
 
 def gained(traces, time, power):
-    """Traces (nrec, nt) times (t / 1 s)**power."""
-    return traces * np.maximum(time, 0.0) ** power if power else traces
+    """Traces (nrec, nt) times (t / 1 s)**power, up to t = 0 times 0."""
+    return traces * np.where(time > 0, time, 0.0 if power > 0 else np.inf) ** power if power else traces
 
 
 def clip_of(arrays, percentile):
@@ -205,7 +209,9 @@ def wiggle(ax, g, traces, at, clip, most=150):
     """Wiggle traces, positive lobes filled; a trace at the clip is as wide as the space to the next one."""
     order = np.argsort(at, kind='stable')
     order = order[::max(1, int(np.ceil(len(order) / most)))]
-    spacing = np.median(np.diff(at[order])) if len(order) > 1 else 1.0
+    steps = np.diff(at[order])
+    steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]               # several at one place, as around a source, tell none
+    spacing = np.median(steps) if len(steps) else 1.0
     for j in order:
         x = at[j] + np.clip(traces[j] / clip, -1.5, 1.5) * spacing
         ax.plot(x, g.time, color='black', linewidth=0.4)

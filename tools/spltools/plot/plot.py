@@ -1,5 +1,6 @@
 """spl-plot: figures of gathers, models, spectra and snapshots. The drawing is in figures.py."""
 import os
+import re
 import shutil
 
 import numpy as np
@@ -297,29 +298,31 @@ def gather_spectrum(a):
     kept, title = [], f'record {a.record}' if a.record else cli.counted(len(slots), 'record')
     for slot in slots:
         g = file.gather(slot, component_of(file, a))
-        kept.append(g.traces if a.channels is None else g.traces[np.isin(g.channel, list_of(a.channels))])
+        kept.append(g.traces if a.channels is None else g.traces[among(g.channel, a.channels)])
     traces = np.concatenate(kept)
     if not len(traces):
         cli.fail(f'{a.file} has no channel among {a.channels} in {title}')
+    if file.nt < 2:
+        cli.fail(f'{a.file}: the gathers have a single sample, so no spectrum')
     f, each = figures.spectrum(figures.tapered(traces, a.taper / 100), file.dt)
     end = f'\nlast {a.taper / 100 * file.nt * file.dt:.3g} s ({a.taper:g} %) of the record tapered' if a.taper else ''
     return f'{figures.QUANTITY[g.component]}, {title}, {cli.counted(len(traces), "trace")}{end}', g.units, f, each
 
 
-def list_of(text):
-    """'1-3,7' -> [1, 2, 3, 7]"""
-    numbers = []
+def among(channels, text):
+    """Which of the channels a list such as '1-3,7' names."""
+    named = np.zeros(len(channels), bool)
     for part in text.split(','):
         ends = part.split('-')
-        if len(ends) > 2 or not all(e.strip().isdigit() for e in ends):
+        if len(ends) > 2 or not all(re.fullmatch(r'\s*[0-9]+\s*', e) for e in ends):
             cli.fail(f"'{text}' are no channels: give numbers and ranges joined by commas, such as 1-10,20")
-        numbers += range(int(ends[0]), int(ends[-1]) + 1)
-    return numbers
+        named |= (channels >= float(ends[0])) & (channels <= float(ends[-1]))
+    return named
 
 
 def wavelet_spectrum(a):
     try:
-        samples = np.loadtxt(a.file, ndmin=2)
+        samples = np.loadtxt(a.file, ndmin=2, encoding='utf-8-sig')
     except UnicodeDecodeError:
         cli.fail(f'{a.file} is no file of gathers, and no text of a wavelet; is this the right file?')
     except ValueError as problem:

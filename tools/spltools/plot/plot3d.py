@@ -32,7 +32,7 @@ def add_figures(figure):
 
 
 def stations(a):
-    from spltools.plot.plot import finished, list_of, one_slot, put
+    from spltools.plot.plot import among, finished, one_slot, put
     file, slots = finished(a.file)
     slot = one_slot(file, slots, a.record)
     names = [c for c in ('vx', 'vy', 'vz') if c in file.components] or file.components[:1]
@@ -44,8 +44,7 @@ def stations(a):
     gathers = [file.gather(slot, name) for name in names]
     keep = np.arange(len(gathers[0].channel))
     if a.channels:
-        wanted = list_of(a.channels)
-        keep = np.flatnonzero(np.isin(gathers[0].channel, wanted))
+        keep = np.flatnonzero(among(gathers[0].channel, a.channels))
         if not len(keep):
             cli.fail(f'shot {gathers[0].record} has none of the channels {a.channels}; it has '
                      f'{gathers[0].channel.min()} .. {gathers[0].channel.max()}')

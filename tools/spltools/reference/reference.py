@@ -72,8 +72,8 @@ def check_band(a, dt):
 def chosen_channels(g, wanted):
     keep = np.arange(len(g.channel))
     if wanted:
-        from spltools.plot.plot import list_of
-        keep = np.flatnonzero(np.isin(g.channel, list_of(wanted)))
+        from spltools.plot.plot import among
+        keep = np.flatnonzero(among(g.channel, wanted))
     if not len(keep):
         cli.fail(f'shot {g.record} has none of the channels {wanted}; it has {g.channel.min()} .. {g.channel.max()}')
     return keep
@@ -119,7 +119,7 @@ def meshed_layers(job):
     for number, words in lines_of(job['layers']):
         medium = media.get(words[0], media.get('*'))
         try:
-            rows.append([float(words[1]), *map(float, medium)])
+            rows.append([real(words[1]), *map(real, medium)])
         except (ValueError, TypeError):
             cli.fail(f"{job['layers']}, line {number}: layer {words[0]} has no plain depth, or no medium of numbers in "
                      f"{job['materials']}: give the layers with --layers")
@@ -132,20 +132,30 @@ def meshed_layers(job):
 def lines_of(path):
     """Number and words of each line that has more than a comment."""
     cli.check_input(path)
-    with open(path) as f:
+    with text_of(path) as f:
         lines = [(number, line.split('#')[0].split()) for number, line in enumerate(f, 1)]
     return [line for line in lines if line[1]]
+
+
+def text_of(path):
+    """A text as the programs take it: with the mark of UTF-8 or without, and any letters in comments."""
+    return open(path, encoding='utf-8-sig', errors='replace')
+
+
+def real(word):
+    """A number, of which the programs take 1.5d3 too."""
+    return float(word.lower().replace('d', 'e'))
 
 
 def read_layers(path):
     cli.check_input(path)
     rows = []
-    with open(path) as f:
+    with text_of(path) as f:
         for number, line in enumerate(f, 1):
             words = line.split('#')[0].split()
             try:
                 if words:
-                    rows.append([float(w) for w in words])
+                    rows.append([real(w) for w in words])
             except ValueError:
                 cli.fail(f'{path}, line {number}: these are no numbers')
             if words and (len(words) not in (4, 6) or len(words) != len(rows[0])):
@@ -250,7 +260,7 @@ def read_series(path, time):
     """(1, 3, time): linear between its samples, which must be fine."""
     cli.check_input(path)
     try:
-        with open(path) as f:
+        with text_of(path) as f:
             table = np.array([line.replace(',', ' ').split() for line in f if line.strip() and line.lstrip()[0] != '#'], float)
     except ValueError:
         cli.fail(f'{path}: must hold lines of four numbers: time, radial, transverse, vertical')
