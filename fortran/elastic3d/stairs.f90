@@ -109,19 +109,24 @@ contains
   !> The slowest S wave [m/s] of rock that begins, under air, at another depth than beside it; 0: the ground is flat, or none.
   pure real(dp) function SlowestStair(e) result(slowest)
     type(model3d_t), intent(in) :: e
-    integer :: i, j, m, n
+    integer :: i, j
     slowest = 0
     do j = 1, e%n(2)
       do i = 1, e%n(1)
-        if (e%ground(i, j) == 0) cycle
-        m = min(i + 1, e%n(1))
-        n = min(j + 1, e%n(2))
-        if (e%ground(i, j) == e%ground(m, j) .and. e%ground(i, j) == e%ground(i, n)) cycle
-        call Slower(real(e%ground_vs(i, j), dp))
+        call Step(i, j, min(i + 1, e%n(1)), j)
+        call Step(i, j, i, min(j + 1, e%n(2)))
       end do
     end do
 
   contains
+
+    !> Both columns of a step are its rock.
+    pure subroutine Step(i, j, m, n)
+      integer, intent(in) :: i, j, m, n
+      if (e%ground(i, j) == e%ground(m, n)) return
+      call Slower(real(e%ground_vs(i, j), dp))
+      call Slower(real(e%ground_vs(m, n), dp))
+    end subroutine Step
 
     pure subroutine Slower(vs)
       real(dp), intent(in) :: vs

@@ -399,6 +399,12 @@ for points, off in ((16, 15), (10, 37), (24, 6.8)):
     claim(abs(percent(w, "is off by some") - off) <= 0.03 * off + 0.5, f"told: {percent(w, 'is off by some')} %, must be {off}")
 ground(25.0, 33)
 silent("at 33 points", m3, fresh=("stairs",))
+ground(25.0, 24)
+soft = np.arange(40) >= 20                                    # a terrace of fast rock before soft ground
+solid = np.arange(30)[:, None, None] >= np.where(soft, 10, 8)
+for name, v in (("p", np.where(soft, 2600.0, 5200)), ("s", np.where(soft, 1500.0, 3000)), ("d", 2200.0)):
+    np.where(solid, v, np.zeros((30, 40, 40))).astype("<f4").tofile(f"{name}.raw")
+warned("a step down to soft ground, which counts", m3, [], "at 24 points per shortest S wavelength, vs = 1500 m/s")
 ground(25.0, 12, flat=True)
 silent("flat ground of air", m3, fresh=("stairs",))
 
