@@ -54,8 +54,8 @@ contains
     logical, intent(in) :: up
     type(error_t), allocatable, intent(inout) :: error
     integer :: b
-    call FailFromC(fio_text(file, CString(''), CString('title'), CString('Hexahedra, z points '//trim(merge('up  ', 'down', up)))), &
-                   error)
+    call FailFromC(fio_text(file, CString(''), CString('title'), &
+                            CString('Hexahedra, z points '//trim(merge('up  ', 'down', up)))), error)
     call Numbers('api_version', 'float', 5.0_dp)
     call Numbers('version', 'float', 5.0_dp)
     call Numbers('floating_point_word_size', 'int', 8.0_dp)
