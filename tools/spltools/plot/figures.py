@@ -55,8 +55,8 @@ def check_ending(path):
     if ending[1:].lower() not in matplotlib.backend_bases.FigureCanvasBase.get_supported_filetypes():
         cli.fail(f"{path}: figures cannot be written as '{ending.lower()}'; give .png, .pdf or .svg")
     if ending.lower() == '.pgf' and not shutil.which(matplotlib.rcParams['pgf.texsystem']):
-        cli.fail(f"{path}: a figure of this kind needs {matplotlib.rcParams['pgf.texsystem']}, which is not installed; give .png, .pdf "
-                 'or .svg')
+        cli.fail(f"{path}: a figure of this kind needs {matplotlib.rcParams['pgf.texsystem']}, which is not installed; give .png, "
+                 '.pdf or .svg')
 
 
 def save(figure, name, **words):
