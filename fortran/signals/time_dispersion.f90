@@ -18,7 +18,8 @@ module time_dispersion_m
   use wavelet_m, only: wavelet_t
   implicit none
   private
-  public :: TimedispSource, TimedispHistory, TimedispReach, TraceMargin, tracefilter_t, TraceFilterNew, TraceFilterApply
+  public :: TimedispSource, TimedispHistory, TimedispReach, TraceMargin
+  public :: tracefilter_t, TraceFilterNew, TraceFilterNumbers, TraceFilterApply
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: step_b = 8          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
@@ -228,16 +229,52 @@ contains
     tmax = (nt_out - 1)*dt_out
     if (correct) tmax = tmax + AiryReach(dt, tmax - t_start)
     f%gain = EndTaper(nt, t_start + (1 + half)*dt, dt, tmax, FilterReach(f%fpass, f%fstop))
-    associate (fhigh => OmegaOf(2*pi*f%fstop, dt, correct)/(2*pi))
-      factor = max(1, min(nt, floor(1/(2.4_dp*fhigh*dt))))
-      call DecimatorNew(f%thin, nt, factor, fhigh*dt)
-    end associate
+    factor = Thinning(f%fstop, nt, dt, correct)
+    call DecimatorNew(f%thin, nt, factor, OmegaOf(2*pi*f%fstop, dt, correct)/(2*pi)*dt)
     allocate (f%blocks((nt_out + block_rows - 1)/block_rows))
     if (nt == 0) return
     do i = 1, size(f%blocks)
       call MakeBlock(f, f%blocks(i), (i - 1)*block_rows + 1, min(i*block_rows, nt_out), dt, t_start, half, dt_out, correct)
     end do
   end subroutine TraceFilterNew
+
+  !> Numbers in a filter's matrices, which grow with the square of a record that is long beside its periods.
+  pure real(dp) function TraceFilterNumbers(nt, dt, t_start, nt_out, dt_out, fband, correct) result(numbers)
+    integer, intent(in) :: nt, nt_out
+    real(dp), intent(in) :: dt, t_start, dt_out, fband
+    logical, intent(in) :: correct
+    real(dp) :: fpass, fstop, early, late, dt_thin
+    integer :: row1, row2
+    numbers = 0
+    call BandEdges(fband, dt, dt_out, correct, fpass, fstop)
+    dt_thin = Thinning(fstop, nt, dt, correct)*dt
+    do row1 = 1, nt_out, block_rows
+      row2 = min(row1 + block_rows - 1, nt_out)
+      call Span(fpass, fstop, (row1 - 1)*dt_out - t_start, (row2 - 1)*dt_out - t_start, dt, correct, early, late)
+      numbers = numbers + (row2 - row1 + 1)*max(0.0_dp, (min(late, nt*dt) - max(early, 0.0_dp))/dt_thin)
+    end do
+  end function TraceFilterNumbers
+
+  !> Of so many raw samples one stays, as none of their frequencies is above fstop.
+  pure integer function Thinning(fstop, nt, dt, correct) result(factor)
+    real(dp), intent(in) :: fstop, dt
+    integer, intent(in) :: nt
+    logical, intent(in) :: correct
+    factor = max(1, min(nt, floor(1/(2.4_dp*(OmegaOf(2*pi*fstop, dt, correct)/(2*pi))*dt))))
+  end function Thinning
+
+  !> Raw samples that output samples from t_first to t_last depend on, all times after t_start [s].
+  pure subroutine Span(fpass, fstop, t_first, t_last, dt, correct, early, late)
+    real(dp), intent(in) :: fpass, fstop, t_first, t_last, dt
+    logical, intent(in) :: correct
+    real(dp), intent(out) :: early, late
+    real(dp) :: squeeze, reach
+    squeeze = merge(cos(OmegaOf(2*pi*fstop, dt, correct)*dt/2), 1.0_dp, correct)
+    reach = FilterReach(fpass, fstop)
+    early = min(t_first, t_first*squeeze) - reach
+    late = max(t_last, t_last*squeeze) + reach
+    if (correct) late = late + AiryReach(dt, t_last)
+  end subroutine Span
 
   !> Numerical angular frequency where the true one is theta; the same where nothing is corrected.
   elemental real(dp) function OmegaOf(theta, dt, correct) result(omega)
@@ -274,21 +311,18 @@ contains
     real(dp), intent(in) :: dt, t_start, half, dt_out
     logical, intent(in) :: correct
     real(dp), allocatable :: omega(:), theta(:), amplitude(:), left(:, :), right(:, :)
-    real(dp) :: t_first, t_last, reach, early, late, dt_thin, t0_thin, domega, squeeze, highest
+    real(dp) :: t_first, t_last, early, late, dt_thin, t0_thin, domega, highest
     integer :: column2, k, n
     highest = OmegaOf(2*pi*f%fstop, dt, correct)
-    squeeze = merge(cos(highest*dt/2), 1.0_dp, correct)
-    reach = FilterReach(f%fpass, f%fstop)
     t_first = (row1 - 1)*dt_out - t_start
     t_last = (row2 - 1)*dt_out - t_start
-    early = min(t_first, t_first*squeeze) - reach
-    late = max(t_last, t_last*squeeze) + reach
-    if (correct) late = late + AiryReach(dt, t_last)
+    call Span(f%fpass, f%fstop, t_first, t_last, dt, correct, early, late)
     dt_thin = f%thin%factor*dt
     t0_thin = (1 + half)*dt - f%thin%lead*dt_thin                 ! time of thinned sample 1 after t_start
     block%row = row1
     block%column = max(1, ceiling((early - t0_thin)/dt_thin) + 1)
     column2 = min(f%thin%n, floor((late - t0_thin)/dt_thin) + 1)
+    allocate (block%m(row2 - row1 + 1, max(0, column2 - block%column + 1)))        ! before what goes again, so that no holes stay
     domega = 2*pi/(late - early + dt_thin)
     n = floor(highest/domega)
     omega = [(k*domega, k=0, n)]
@@ -303,7 +337,8 @@ contains
     do k = 1, size(left, 2)
       left(:, k) = left(:, k)*[amplitude, amplitude]
     end do
-    block%m = real(matmul(transpose(left), right), sp)
+    left = transpose(left)                        ! in place of a product of what is turned round, which takes three times as long
+    block%m = real(matmul(left, right), sp)
   end subroutine MakeBlock
 
   !> 1 below fpass, 0 above fstop, smooth between. full: KaiserArea(1, step_b).

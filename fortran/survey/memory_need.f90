@@ -13,6 +13,7 @@ module memory_need_m
   use survey_m, only: survey_t
   use parameter_table_m, only: SplitList
   use text_m, only: Str
+  use time_dispersion_m, only: TraceFilterNumbers
   implicit none
   private
   public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
@@ -63,7 +64,7 @@ contains
     memory%master = process + memory%master + SurveyBytes(survey)
   end subroutine MemoryNeed
 
-  !> Traces of the largest shot, from the cells that receivers read to the samples that are sent home [bytes].
+  !> Traces of the largest shot, from the cells that receivers read to the samples that are sent home, and their filters [bytes].
   real(dp) function TraceBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     character(32), allocatable :: list(:)
@@ -77,6 +78,8 @@ contains
                                                    cell*cells + real(step, dp)*s%nt + real(sample, dp)*s%nt_out)
       end do
       bytes = bytes + survey%keymap%nrec_max*s%beside*s%at_contacts*(cell*cells + real(step, dp)*s%nt)
+      bytes = bytes + 4*count([any(scan(list, 'ps') == 1), any(scan(list, 'ps') /= 1)])* &     ! a filter of whole steps, one of half
+                    TraceFilterNumbers(s%nt, s%dt, s%t_start, s%nt_out, s%dt_out, s%fband, s%time_correction)
     end associate
   end function TraceBytes
 

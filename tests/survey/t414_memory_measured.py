@@ -61,6 +61,9 @@ else:
     compare("30,000 receivers of velocity in water above one", *few, "components=vz")
     Path("line.keymap").write_text(line.format(0.2, 2500, 1))
     compare("2500 receivers of three components, many samples", *few[:3], "tmax=1", *few[4:], "components=p,vx,vz", "dt_out=0.0005")
+    Path("line.keymap").write_text(line.format(1, 2, 1))
+    compare("a record of 500 periods, the largest step", "npml=8", "half_length=4", "aperture=50", "depth=200", "fpeak=10", "dx=20", "dz=20",
+            "tmax=30", "dt_out=0.004", "components=p,vx", "dispersion=warn", "variant=cpu")
     Path("line.keymap").write_text(line.format(1, 2, 30000))
     compare("30,000 shots", *few, "deadline=0.01", alone=False)
     lists = "".join(f"list s{i}\n" + "".join(f"{c} {100 + c % 900}.{i % 10} 17\n" for c in range(1, 301)) for i in range(3000))
