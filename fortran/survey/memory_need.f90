@@ -68,7 +68,7 @@ contains
   real(dp) function TraceBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     character(32), allocatable :: list(:)
-    integer :: i, cells, sorting
+    integer :: i, cells, sorting, filters
     bytes = 0
     associate (s => survey%scheme)
       allocate (list, source=SplitList(s%components))
@@ -78,8 +78,8 @@ contains
                                                    cell*cells + real(step, dp)*s%nt + real(sample, dp)*s%nt_out)
       end do
       bytes = bytes + survey%keymap%nrec_max*s%beside*s%at_contacts*(cell*cells + real(step, dp)*s%nt)
-      bytes = bytes + 4*count([any(scan(list, 'ps') == 1), any(scan(list, 'ps') /= 1)])* &     ! a filter of whole steps, one of half
-                    TraceFilterNumbers(s%nt, s%dt, s%t_start, s%nt_out, s%dt_out, s%fband, s%time_correction)
+      filters = count([any(scan(list, 'ps') == 1), any(scan(list, 'ps') /= 1)])      ! of whole steps, and of half ones
+      bytes = bytes + 4*filters*TraceFilterNumbers(s%nt, s%dt, s%t_start, s%nt_out, s%dt_out, s%fband, s%time_correction)
     end associate
   end function TraceBytes
 
