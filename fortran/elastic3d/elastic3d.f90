@@ -5,6 +5,7 @@ module elastic3d_m
   use attributes_m, only: attributes_t
   use elastic3d_parameters_m, only: elastic3d_components, Elastic3dRules, Elastic3dTable
   use elastic3d_trial_m, only: TrialFiles, TrialJob
+  use energy_gained_m, only: EnergyGainedWarn
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultRelease, release_t
   use fd3d_bends_m, only: line_reach
@@ -438,6 +439,7 @@ contains
       call FloorStairsWarn(self%earth, scheme)
       call SeabedWarn(self%earth, scheme, scheme%own%narrow)
       call SoftGroundWarn(scheme, self%earth)
+      if (scheme%own%attenuates) call EnergyGainedWarn(self%earth, scheme)
       if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
         Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
         ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &

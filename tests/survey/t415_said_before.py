@@ -146,6 +146,25 @@ for name, layers, deck in (("explosion in rock", ROCK, dict(source="explosion", 
     survey3(layers, **DEEP, **deck)
     silent(f"3D, a source on the surface that does radiate, {name}", m3, fresh=("radiate", "be 0"))
 
+# --- quality factors that give energy ---------------------------------------------------------------------------------------
+
+folder("quality")
+GAINS = "0 2700 1620 1800 {} 20\n120 5400 3600 2200 {} 20\n"
+for qp, place in (((41.2, 40), "vp = 5400 m/s, vs = 3600 m/s, Qp = 40 and Qs = 20"), ((1e9, 40), "vp = 2700 m/s, vs = 1620 m/s, Qp = 1e9 and Qs = 20")):
+    survey3(GAINS.format(*qp), 52.3, 61.7)
+    warned(f"3D, Qp = {qp[0]:g} and {qp[1]:g} beside Qs = 20", m3, [], place, "gains energy", "33.75" if "5400" in place else "41.67")
+    silent("without attenuation", m3, "attenuation=n", fresh=("gains energy",))
+survey3(GAINS.format(41.7, 33.8), 52.3, 61.7)
+silent("3D, as much as shear leaves, to rounding", m3, fresh=("gains energy",))
+volume = np.full((29, 17, 41), 1500, "<f4")
+for name, low, high in (("vp", 1500, 3000), ("vs", 900, 2000), ("rho", 1800, 2200), ("qp", 41.2, 40), ("qs", 20, 20)):
+    volume[:9], volume[9:] = low, high
+    volume.tofile(f"{name}.raw")
+m3.write_deck(vp="vp.raw", vs="vs.raw", rho="rho.raw", qp="qp.raw", qs="qs.raw", layers=None, model_nx=41, model_ny=17, model_nz=29, model_dx=20,
+              model_dy=20, model_dz=20, model_order="zyx", dx=None, depth=None, aperture=None)
+Path("line.keymap").write_text("spread c fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=141.7\nshot 11 253.3 111.7 c y=112.3\n")
+warned("3D, in volumes", m3, [], "vp = 3000 m/s, vs = 2000 m/s, Qp = 40 and Qs = 20", "gains energy")
+
 # --- axes -----------------------------------------------------------------------------------------------------------------
 
 folder("axes")
