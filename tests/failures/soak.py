@@ -220,7 +220,7 @@ class Weather:
         """Fair weather to the end of the survey, which is then judged and put aside."""
         for _ in range(8):
             if not self.alive():
-                if self.p is not None and self.ended() == 0:
+                if self.p is not None and self.ended() == 0 and self.done() >= self.args.shots:     # a recovery ends with 0, whatever is left
                     break
                 self.launch()
             self.weather(lambda: False)

@@ -25,7 +25,8 @@ def until_done(*words, env=None):
 
 
 def said(r):
-    return [line for line in r.stderr.splitlines() if line.startswith("run-until-done")]
+    lines = r.stderr.replace("\0", "").splitlines()         # mpirun without its help texts ends its complaints with such a byte
+    return [line for line in lines if line.startswith("run-until-done")]
 
 
 def script(name, text):

@@ -24,6 +24,7 @@ LINE = 700              # characters of a line at most: longer is no sentence
 RUNTIME = re.compile(r"backtrace|at line \d+ of file|fortran runtime|segmentation|sigsegv|sigabrt|sigfpe|error termination|"
                      r"floating-point exception|sanitizer|runtime error|assert|core dumped|0x[0-9a-f]{6}|"
                      r"mpi_abort|\?\?\?|\*\*\*", re.I)
+HELPLESS = re.compile(r"^-{9,}\nSorry! +You were supposed to get help about:\n.*?^-{9,}\n\0?", re.M | re.S)   # mpirun that lacks its help texts
 NX, NZ, DX = ms.NX, ms.NZ, ms.DX
 
 cases = []
@@ -72,7 +73,7 @@ class Case:
         return self
 
     def judge(self):
-        own = "\n".join(line for line in self.said.splitlines() if line.strip() and not mpirun_says(line))
+        own = "\n".join(line for line in HELPLESS.sub("", self.said).splitlines() if line.strip() and not mpirun_says(line))
         wrong = []
         if self.accepted:
             if self.status != 0:

@@ -48,7 +48,7 @@ def unquoted(word: str) -> str:
     return word[1:-1].replace(2 * word[0], word[0])
 
 
-def points_left(file) -> bool:
+def points_left(file: 'Gathers') -> bool:
     """Whether y of a file of gathers points to the left of +x, seen from above: by the rule of its navigation, which knows where
     its y comes from, else by the axes of its mesh."""
     return (file.text('navigation_y') or {'up': 'left'}.get(file.text('mesh_z'))) == 'left'
