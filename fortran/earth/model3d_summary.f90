@@ -175,7 +175,8 @@ contains
     if (Gain(m) > Gain(earth%gaining)) earth%gaining = m
   end subroutine WidenQ
 
-  !> The loss of evenly compressed rock less what shear makes of that of P waves, 4/3 (vs/vp)**2/Qs - 1/Qp; 0 to rounding of a table.
+  !> What evenly compressed rock gains, 4/3 (vs/vp)**2/Qs - 1/Qp: what shear loses of P waves beyond what they lose. 0 where it
+  !> loses, or by the rounding of a table.
   pure real(dp) function Gain(m)
     real(dp), intent(in) :: m(4)
     real(dp), parameter :: rounding = 0.02_dp
