@@ -19,7 +19,7 @@ contains
       if (scheme%attenuates .and. any(scan(SplitList(scheme%components), 'ps') == 1)) words = words//' relaxed stress'
       if (scheme%attenuates .and. scheme%source%kind == source_volume) then
         words = words//' relaxed volume'
-        if (allocated(self%elements%tensor)) words = words//' of the average'                          ! not before 2026-12
+        if (allocated(self%elements%tensor)) words = words//' of the average'                          ! not before 2026-11-30
       end if
       if (scheme%attenuates .and. job%positions == 'exact') words = words//' whatever their Q'         ! not before 2026-11-30
       allocate (x, source=SourceNumbers(scheme%source))
