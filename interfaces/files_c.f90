@@ -105,7 +105,7 @@ module files_c
       character(kind=c_char), intent(out) :: bytes(*)     !< (n)
     end function file_read_bytes
 
-    !> How many ordinary files HEADnumberTAIL there are; the first n of their numbers, in any order.
+    !> The number of ordinary files HEADnumberTAIL; `numbers` gets the first n of theirs, in any order.
     integer(c_long_long) function file_numbers(head, tail, n, numbers) bind(c)
       import :: c_int, c_char, c_long_long
       implicit none

@@ -36,7 +36,7 @@ contains
     end associate
   end procedure CheckWindow
 
-  !> What passes for a place on the edge of the model may be off by 1e-6 of its spacing, which may be many of the grid's.
+  !> A place on the edge of the model may be off by 1e-6 of the model's spacing, which may be many of the grid's.
   subroutine CheckInside(window, x, z, what, error)
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x, z

@@ -175,8 +175,8 @@ contains
     if (Gain(m) > Gain(earth%gaining)) earth%gaining = m
   end subroutine WidenQ
 
-  !> What evenly compressed rock gains, 4/3 (vs/vp)**2/Qs - 1/Qp: what shear loses of P waves beyond what they lose. 0 where it
-  !> loses, or by the rounding of a table.
+  !> Evenly compressed rock gains 4/3 (vs/vp)**2/Qs - 1/Qp, as shear in P waves is told to lose more than these do. 0 where it
+  !> loses, or gains by the rounding of a table.
   pure real(dp) function Gain(m)
     real(dp), intent(in) :: m(4)
     real(dp), parameter :: rounding = 0.02_dp

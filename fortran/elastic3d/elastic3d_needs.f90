@@ -54,7 +54,7 @@ contains
     if (allocated(earth%ground)) HasAir = any(earth%ground > 1)
   end function HasAir
 
-  !> What pictures of the top take beside their numbers [bytes]. On cores maps of ground velocity keep planes of the steps of a pass
+  !> Pictures of the top take these bytes beside their numbers. On cores maps of ground velocity keep planes of the steps of a pass
   !> (fd3d_cpu_wave.c), all that the ground's rows lie in. Points have weights, which they share where the ground is level
   !> (fd3d_map.f90). n: cells of a piece.
   pure real(dp) function OfTheTop(earth, scheme, window, n) result(bytes)

@@ -355,7 +355,7 @@ contains
 
   contains
 
-    !> What lies across the ends of a periodic axis is near both.
+    !> A place across the ends of a periodic axis is near both.
     pure logical function NearEnd(a)
       integer, intent(in) :: a
       NearEnd = cell <= touches .or. cell >= piece%whole(a) - touches

@@ -260,7 +260,7 @@ contains
     end do
   end function HexEdges
 
-  !> What rounding may leave between a place and where an element has it [m]: 2e-8 in coordinates of maps, of 5e6 m.
+  !> Rounding moves a place by so much from where an element has it [m]: 2e-8 in coordinates of maps, of 5e6 m.
   pure real(dp) function HexRounding(corner) result(off)
     real(dp), intent(in) :: corner(:, :)
     off = 16*epsilon(off)*maxval(abs(corner))

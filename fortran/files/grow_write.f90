@@ -72,7 +72,7 @@ contains
     taken = LockLost(lock)
     if (.not. taken) call FileText(SidePath(path, 'journal'), text, error)
     if (allocated(error)) return
-    if (.not. taken) taken = len(text) /= len(growth%text)
+    if (.not. taken) taken = len(text, i8) /= len(growth%text, i8)
     if (.not. taken) taken = text /= growth%text
     if (taken) call Fail(error, 'another run has taken it over')
   end subroutine MustBeOurs
