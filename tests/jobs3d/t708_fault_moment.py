@@ -370,7 +370,7 @@ Path("waves.srf").write_text(srf(points, version))
 Path("waves.stations").write_text("".join(f"{i + 1} {x + 100} {z} {y - 50}\n" for i, (x, y, z) in enumerate(STATIONS)))
 Path("waves.keymap").write_text("spread net list waves.stations\nshot 1 100 0 net y=-50\n")
 Path("two.layers").write_text("".join(" ".join(map(str, row)) + "\n" for row in ROWS))
-r = run("keymap=waves.keymap", "layers=two.layers", "dx=60", "aperture=800", "depth=3000", "half_length=4", "npml=15", "fmax=2.5", "tmax=4", "dt_out=0.02",
+r = run("keymap=waves.keymap", "layers=two.layers", "dx=100", "aperture=500", "depth=2400", "half_length=4", "npml=10", "fmax=1.5", "tmax=4", "dt_out=0.02",
         "source=fault", "fault=waves.srf", "fault_lon=20", "fault_lat=45", f"x_azimuth={AXIS}", "output=waves.nc", "dispersion=warn")
 claim(r.returncode == 0, f"a fault in layers: exit status {r.returncode} {r.stderr.strip()[-300:] * bool(r.returncode)}")
 got = np.stack([traces("waves.nc", c)[0] for c in ("vx", "vy", "vz")], 1)

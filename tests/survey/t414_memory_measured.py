@@ -55,8 +55,8 @@ else:
     compare("30,000 receivers", *few)
     deep = [word for word in few if word != "depth=200"]
     for names in drawn(1, ("p", "vz", "p,vx,vz"), SEED):
-        Path("line.keymap").write_text(line.replace("x0=100", "x0=600").replace("depth=17", "depth=317.3").format(0.002, 30000, 1))
-        compare(f"30,000 receivers of {names} beside a contact", *deep, f"components={names}")
+        Path("line.keymap").write_text(line.replace("x0=100", "x0=600").replace("depth=17", "depth=317.3").format(0.005, 12000, 1))
+        compare(f"12,000 receivers of {names} beside a contact", *deep, f"components={names}")
     Path("line.keymap").write_text(line.format(0.02, 30000, 1))
     compare("30,000 receivers of velocity in water above one", *few, "components=vz")
     Path("line.keymap").write_text(line.format(0.2, 2500, 1))
@@ -71,14 +71,14 @@ else:
     Path("line.keymap").write_text("lists line.receivers\n" + "".join(f"shot {i + 1} {300 + 0.01 * i:.2f} 13 s{i}\n" for i in range(3000)))
     compare("3000 shots with receiver lists of their own", *few, "deadline=0.01", alone=False)
     taken = []
-    for shots in (20, 320):                               # each has 60 receivers along a contact: 2 kB for one of them would show
+    for shots in (20, 200):                               # each has 60 receivers along a contact: 1 kB for one of them would show
         Path("line.keymap").write_text("spread c fixed x0=600.1 interval=3.2 channels=60 depth=317.3\n"
                                        f"shots first_record=1 n={shots} x0=703.3 dx=0.1 z=33 spread=c\n")
         r = run_watched(PROGRAM, "par=job.par", "overwrite=y", *few[1:2], "npml=8", "dx=20", "dz=20", "fpeak=10", "delay=0", "dispersion=warn",
                         "tmax=0.01", "aperture=50", "components=p,vz", ranks=2)
         taken.append([*peaks(2), r.returncode, r.stderr[-300:]])
     growth = [taken[1][rank] - taken[0][rank] for rank in (0, 1)]
-    claim(taken[1][2] == 0 and max(growth) < 10, f"300 shots more take {growth[0]:.1f} MB more on rank 0, {growth[1]:.1f} on a worker, must be "
+    claim(taken[1][2] == 0 and max(growth) < 10, f"180 shots more take {growth[0]:.1f} MB more on rank 0, {growth[1]:.1f} on a worker, must be "
           f"less than 10 (exit status {taken[1][2]}, {taken[1][3] if taken[1][2] else ''})")
     make(shots=1, aperture=-1)
     compare("long traces of three components", "dt=2e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu",
