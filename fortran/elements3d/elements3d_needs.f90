@@ -40,7 +40,7 @@ contains
     integer, parameter :: stored = 14, made = 6    !< numbers of a point of an element: its number, geometry unless it is made, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
-    integer, parameter :: making = 240             !< bytes of an element of rank 0, as it is made: who is beside it, its faces, order
+    integer, parameter :: making = 240             !< bytes of an element of rank 0 as it is made, beside it and the mesh,
     integer, parameter :: stepping = 310           !< as the time step is found,
     integer, parameter :: finding = 60, cutting = 110   !< to find places, for pieces and shares
     real(dp), parameter :: reading = 7.0e6_dp      !< of rank 0 beside: libraries that read a mesh
