@@ -87,7 +87,7 @@ static int put_receivers(handle *h, const int *group_of, const ptrdiff_t *sample
     return gpu_put_receivers(gpu_queue_of(h), &gpu_frame_of(h)->points, r->n, r->start, group, part, cell, r->w);
 }
 
-int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, const int *group) {
+int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, const ptrdiff_t *first, const int *group) {
     const receiver_cells *r = &h->receivers;
     host_pool *pool = &h->memory;
     ptrdiff_t *sampled = nullptr, *cell = nullptr;
@@ -103,7 +103,7 @@ int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, co
     for (int f = 0; f < h->solver->fields && rc == 0; f++) {
         gpu_find_cells(&r->sampled[f], y, z, sampled + m);
         for (int c = 0; c < r->sampled[f].n; c++, m++) {
-            sampled[m] += f * field;
+            sampled[m] += first[f];
             sampled_group[m] = group[f];
         }
     }

@@ -41,10 +41,10 @@ int gpu_clear(gpu_queue *q, void *memory, size_t count, size_t size);
 int gpu_texture_limit(const gpu_queue *q, size_t *elements);
 int gpu_make_texture(gpu_frame *f, float *memory, size_t count, cudaTextureObject_t *texture);
 
-/* h->receivers to the device. The cell (0,0,0) of field f lies f times `field` from where fields begin, y and z are the
+/* h->receivers to the device. The cell (0,0,0) of field f lies first[f] from where fields begin, y and z are the
  * distances to the next row and plane; group[f] is the number of the field in gpu_sample. All cells of a receiver are
  * of one group. */
-int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, const int *group);
+int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, const ptrdiff_t *first, const int *group);
 /* Distances of cells from cell (0,0,0). */
 void gpu_find_cells(const cell_list *c, ptrdiff_t y, ptrdiff_t z, ptrdiff_t *cell);
 

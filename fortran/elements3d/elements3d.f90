@@ -54,6 +54,7 @@ module elements3d_m
     type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
     type(told_receivers_t) :: kinked                  !< receivers of gradients of motion at a contact of rock
     type(told_receivers_t) :: parted                  !< sources made of these at one
+    type(told_receivers_t) :: bent                    !< receivers of motion at a contact of fluids
   end type told_t
 
   type, extends(physics_t) :: elements3d_t
@@ -191,12 +192,12 @@ module elements3d_m
       real(dp), intent(in) :: xi(3)
     end function OnContact
 
-    !> A place xi of a solid element e is at a side beyond which there is other rock.
-    pure module logical function AtRock(self, e, xi) result(at)
+    !> A place xi of element e is at a side beyond which there is other rock, or of a fluid another one.
+    pure module logical function AtOther(self, e, xi) result(at)
       class(elements3d_t), intent(in) :: self
       integer, intent(in) :: e
       real(dp), intent(in) :: xi(3)
-    end function AtRock
+    end function AtOther
 
     !> True of a source at xi in element e, on a free side of a fluid or a level one of rock, that moves nothing.
     pure module logical function RadiatesNothing(self, source, e, xi) result(nothing)
@@ -349,10 +350,10 @@ contains
         end if
       end if
       wet(r) = e > self%elements%solid
-      if (any(scan(names, 'psew') == 1)) then
-        if (AtRock(self, e, xi)) then
-          if (self%told%kinked%n == 0) self%told%kinked%first = Channel()
-          self%told%kinked%n = self%told%kinked%n + 1
+      if (any(scan(names, trim(merge('vua ', 'psew', wet(r)))) == 1)) then
+        if (AtOther(self, e, xi)) then
+          if (wet(r)) call Tell(self%told%bent)
+          if (.not. wet(r)) call Tell(self%told%kinked)
         end if
       end if
       if (.not. wet(r)) cycle
@@ -382,8 +383,8 @@ contains
       if (allocated(error)) return
       if (e <= self%elements%solid .and. s%kind /= source_force) &
         reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
-      if (s%kind /= source_force) then
-        if (AtRock(self, e, xi)) then
+      if (s%kind /= source_force .and. e <= self%elements%solid) then
+        if (AtOther(self, e, xi)) then
           if (self%told%parted%n == 0) self%told%parted%first = 'that of shot record '//Str(shot%record)
           self%told%parted%n = self%told%parted%n + 1
         end if
@@ -398,6 +399,12 @@ contains
       character(:), allocatable :: words
       words = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)
     end function Channel
+
+    subroutine Tell(told)
+      type(told_receivers_t), intent(inout) :: told
+      if (told%n == 0) told%first = Channel()
+      told%n = told%n + 1
+    end subroutine Tell
 
     subroutine TellNear(told)
       type(told_receivers_t), intent(inout) :: told
@@ -454,6 +461,9 @@ contains
       if (told%kinked%n > 0) call SchemeWarn(scheme, Str(told%kinked%n)//' receiver(s) of stress, pressure, strain or rotation '// &
         'lie within 0.02 edges of a contact of rock, the first of them '//told%kinked%first//': there these are 2 to 7 % off; '// &
         'move them away from it by 0.05 edges or more')
+      if (told%bent%n > 0) call SchemeWarn(scheme, Str(told%bent%n)//' receiver(s) of velocity, displacement or acceleration '// &
+        'lie within 0.02 edges of a contact of fluids, the first of them '//told%bent%first//': there motion across it is '// &
+        '1 to 3 % off; move them away from it by 0.05 edges or more')
       if (told%parted%n > 0) call SchemeWarn(scheme, Str(told%parted%n)//' source(s) of moment or volume lie within 0.02 edges '// &
         'of a contact of rock, the first of them '//told%parted%first//': velocities are up to 4 %, stress and strain up to 8 '// &
         '% off; move them away from it by 0.05 edges or more')

@@ -172,6 +172,7 @@ contains
     integer :: e
     call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
     scheme%elements = self%elements%n
+    scheme%solid = self%elements%solid
     scheme%per = self%elements%per
     scheme%media = size(self%elements%rho, 1)
     scheme%sum = (index('gather colour atomic', job%sum) - 1)/7

@@ -6,6 +6,8 @@ submodule(elements3d_m) elements3d_needs
   use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureTotal => PictureNumbers
   use elements_scheme_m, only: points_of_element
   use elements_share_m, only: ShareGuess, ShareMost, SharesMake
+  use elements_window_m, only: ElementsParts
+  use window_m, only: window_at_once
   use zener_m, only: zener_mechanisms
   implicit none
 
@@ -38,8 +40,13 @@ contains
     integer, parameter :: stored = 14, made = 6    !< numbers of a point of an element: its number, geometry unless it is made, sums
     integer, parameter :: fields = 8               !< of a point
     integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
-    integer, parameter :: cutting = 110            !< bytes of an element of rank 0, for pieces and shares
+    integer, parameter :: making = 240             !< bytes of an element of rank 0 as it is made, beside it and the mesh,
+    integer, parameter :: stepping = 310           !< as the time step is found,
+    integer, parameter :: finding = 60, cutting = 110   !< to find places, for pieces and shares
+    real(dp), parameter :: reading = 7.0e6_dp      !< of rank 0 beside: libraries that read a mesh
+    real(dp), parameter :: most_sent = 5*4*window_at_once        !< at once, where it goes to another machine
     real(dp) :: nodes, relaxing, share, piece      !< relaxing: numbers of an element that attenuates
+    real(dp) :: set_up, sending                    !< bytes of rank 0 at these times
     integer :: numbers
     numbers = merge(made, stored, scheme%variant == 'cpu' .and. self%elements%per == 8)
     nodes = 24.0_dp*self%elements%per + 64
@@ -48,7 +55,9 @@ contains
     if (allocated(self%elements%ocean)) nodes = nodes + 32
     if (allocated(self%to_side)) nodes = nodes + 64
     relaxing = 0
-    master = self%elements%n*3*nodes
+    set_up = self%elements%n*(nodes + 12*self%elements%per + making)
+    if (self%attenuates) set_up = max(set_up, self%elements%n*(2*nodes + stepping))          ! with unrelaxed ones
+    sending = self%elements%n*(nodes + finding)
     share = self%elements%n
     piece = share
     select type (scheme)
@@ -57,10 +66,11 @@ contains
       if (scheme%ranks > 1) then
         share = ShareSize(self, scheme)
         piece = min(share, touching*piece/scheme%ranks)
-        master = master + self%elements%n*real(cutting, dp)
+        sending = sending + self%elements%n*real(cutting, dp)
       end if
+      sending = sending + 2*min(most_sent, 4*share*ElementsParts(self%elements, allocated(self%to_side), scheme%ranks > 1))
     end select
-    master = master + 2*share*nodes                ! what is sent, held twice for a moment
+    master = reading + max(set_up, sending)          ! what is sent is held twice for a moment
     worker = share*3*nodes + piece*4*(numbers*in_element + relaxing + fields*points_of_element)
     if (scheme%ranks > 1) worker = worker + share*4.0_dp*(in_element + found*points_of_element) + piece*nodes
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)

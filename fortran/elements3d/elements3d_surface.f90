@@ -1,6 +1,7 @@
 !> A free side of the mesh makes 0: records there, and sources that radiate nothing; places on contacts. Arguments stand in
 !> elements3d.f90.
 submodule(elements3d_m) elements3d_surface
+  use band_weights_m, only: band_alike
   use elements_m, only: face_contact, face_free, face_inner, in_element
   use elements_tensors_m, only: TensorOf
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -39,12 +40,11 @@ contains
     end do
   end procedure OnContact
 
-  module procedure AtRock
+  module procedure AtOther
     real(dp), parameter :: near = 0.04_dp            ! of half an element
     real(dp) :: beyond(3), there(3), away
     integer :: other, s
     at = .false.
-    if (e > self%elements%solid) return
     do s = 1, 6
       associate (along => hex_side_axis(s), end => hex_side_end(s))
         if (self%elements%face(s, e) /= face_inner .or. abs(xi(along) - end) > near) cycle
@@ -52,21 +52,22 @@ contains
         beyond(along) = end*(1 + near)
       end associate
       call FinderFind(self%finder, self%elements%corner, HexAt(self%elements%corner(:, :, e), beyond), other, there, away)
-      if (other > self%elements%solid .or. away > 0) cycle
-      at = at .or. OtherRock(self%elements, e, xi, other, there)
+      if ((other > self%elements%solid .neqv. e > self%elements%solid) .or. away > 0) cycle
+      at = at .or. Others(self%elements, e, xi, other, there)
     end do
-  end procedure AtRock
+  end procedure AtOther
 
-  !> Rock at a place of element e and right beside it, in another, differs by more than media by point do over so short a way.
-  pure logical function OtherRock(elements, e, xi, other, there)
+  !> Media at a place of element e and right beside it, in another, differ by more than those by point do over so short a way, and
+  !> than those that count as one (band_weights.f90).
+  pure logical function Others(elements, e, xi, other, there)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e, other
     real(dp), intent(in) :: xi(3), there(3)
-    OtherRock = TensorOf(elements, e) /= TensorOf(elements, other) .or. &
+    Others = TensorOf(elements, e) /= TensorOf(elements, other) .or. &
                 Differ(elements%rho(:, e), xi, elements%rho(:, other), there) .or. &
                 Differ(elements%lambda(:, e), xi, elements%lambda(:, other), there) .or. &
                 Differ(elements%mu(:, e), xi, elements%mu(:, other), there)
-  end function OtherRock
+  end function Others
 
   !> A medium a at xi and b at eta, (1 or 125) numbers of an element each.
   pure logical function Differ(a, xi, b, eta)
@@ -82,7 +83,7 @@ contains
       x = dot_product(w(:, 1), real(a, dp))
       y = dot_product(w(:, 2), real(b, dp))
     end if
-    Differ = abs(x - y) > 0.02_dp*max(abs(x), abs(y))
+    Differ = abs(x - y) > band_alike*max(abs(x), abs(y))
   end function Differ
 
   module procedure RadiatesNothing

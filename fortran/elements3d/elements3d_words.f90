@@ -1,5 +1,6 @@
 !> Mesh and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_words
+  use band_weights_m, only: band_alike, band_dispersion
   use elements_m, only: face_contact, face_free, in_element
   use mesh_blocks_m, only: BlockRows
   use source3d_m, only: source_force, source_volume, SourceNumbers, SourceWords
@@ -35,10 +36,31 @@ contains
         if (any(face == face_contact)) words = words//' moved by rock'
       end associate
       if (size(self%elements%rho, 1) > 1) words = words//' media go on'
+      if (SomeAlike(self)) words = words//' or almost'                                                 ! not before 2026-11-30
     end if
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words
+
+  !> Blocks may have different media that count as one around sources and receivers.
+  pure logical function SomeAlike(self) result(alike)
+    class(elements3d_t), intent(in) :: self
+    real(dp) :: medium(3, size(self%blocks)), here(3), most
+    integer :: e, n, m
+    alike = size(self%elements%rho, 1) > 1 .and. size(self%blocks) > 1        ! by point: not looked at
+    if (alike .or. size(self%elements%rho, 1) > 1) return
+    most = band_alike
+    if (self%attenuates) most = most + band_dispersion/self%least_q
+    n = 0
+    do e = 1, self%elements%n
+      here = [self%elements%rho(1, e), self%elements%lambda(1, e) + 2*self%elements%mu(1, e), self%elements%mu(1, e)]
+      if (any([(maxval(abs(here - medium(:, m))) <= 0, m=1, n)])) cycle
+      alike = any([(all(abs(here - medium(:, m)) <= most*max(here, medium(:, m))), m=1, n)])
+      if (alike) return
+      n = n + 1
+      medium(:, n) = here
+    end do
+  end function SomeAlike
 
   !> The value of memory_variables that is used, where auto is given too.
   pure function MemoryWord(scheme) result(word)

@@ -18,7 +18,7 @@ module elements_scheme_m
   integer, parameter, public :: points_of_element = 64        !< that an element adds to a mesh, about: 4 x 4 x 4
 
   type, extends(scheme_t) :: elements_scheme_t
-    integer :: elements = 0                   !< of the mesh
+    integer :: elements = 0, solid = 0        !< of the mesh, of which so many are solid
     real(dp) :: shortest = 0, longest = 0     !< edges [m]
     integer :: per = 8                        !< nodes of an element
     integer :: media = 1                      !< numbers of an element for each of rho, lambda, mu
@@ -45,7 +45,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 24          !< before those of the source
+  integer, parameter :: numbers = 25          !< before those of the source
   integer, parameter :: most_beside = 16      !< an isotropic average's stress and pressure, two times 4 on a side, dchi/dt of water
 
 contains
@@ -103,7 +103,7 @@ contains
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
                       self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, &
-                      real([self%resident, self%media, self%halo, self%beside], dp), &
+                      real([self%resident, self%media, self%halo, self%beside, self%solid], dp), &
                       SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
@@ -129,7 +129,7 @@ contains
     else if (.not. (IsWhole(parcel%numbers(19), in_memory, in_element) .and. parcel%numbers(20) >= 0 .and. &
                     IsWhole(parcel%numbers(21), 0, 2) .and. &
                     IsWhole(parcel%numbers(22), 1, in_element) .and. IsWhole(parcel%numbers(23), halo_auto, halo_host) .and. &
-                    IsWhole(parcel%numbers(24), 0, most_beside))) then
+                    IsWhole(parcel%numbers(24), 0, most_beside) .and. IsWhole(parcel%numbers(25), 0, huge(1)))) then
       why = 'a number of memory variables or traces, a width or a choice that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
@@ -159,6 +159,7 @@ contains
       self%media = merge(1, in_element, x(22) < in_element)
       self%halo = Whole(x(23))
       self%beside = Whole(x(24))
+      self%solid = Whole(x(25))
       i = index(parcel%text, achar(10))
       self%planes = parcel%text(:i - 1)
       self%fields = parcel%text(i + 1:)

@@ -46,7 +46,8 @@ contains
     end select
   end procedure need_words
 
-  !> The elements of a window, or a rank's piece of them, as those of a cube.
+  !> The elements of a window, or a rank's piece of them, as those of a cube of solid and one of fluid, which meet at a side. A
+  !> piece may be all of solid, which takes more.
   type(sem3d_grid_t) function Cube(scheme, window) result(grid)
     type(elements_scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -54,9 +55,10 @@ contains
     n = scheme%of_mesh(window)
     if (scheme%ranks > 1) n = min(n, 1 + int(touching*n/scheme%ranks))
     grid%elements = n
-    grid%solid = n
-    grid%points = nint(min((4*real(n, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
-    grid%solid_points = grid%points
+    grid%solid = min(n, scheme%solid)
+    grid%solid_points = Points(grid%solid)
+    grid%points = int(min(real(grid%solid_points, dp) + Points(n - grid%solid), 2.0e9_dp))
+    grid%contacts = nint(min(grid%solid, n - grid%solid)**(2/3.0_dp))
     grid%bricks = 1 + n/32
     grid%piece = merge(1, 0, scheme%ranks > 1)
     grid%per = scheme%per
@@ -68,5 +70,12 @@ contains
     grid%resident = merge(resident_all, scheme%resident, scheme%ranks > 1)
     grid%room = scheme%gpu_room
   end function Cube
+
+  !> Points of a cube of n elements, or 2e9.
+  pure integer function Points(n)
+    integer, intent(in) :: n
+    Points = 0
+    if (n > 0) Points = nint(min((4*real(n, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
+  end function Points
 
 end submodule sem3d_gpu_memory

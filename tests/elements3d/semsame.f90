@@ -82,7 +82,7 @@ contains
     call engine%free()
   end subroutine Run
 
-  !> An engine with a force in the solid, a volume in the fluid, and receivers of both.
+  !> An engine with a force in the solid, a volume in the fluid, and receivers of both; in fluid alone with volumes and its receivers.
   subroutine Make(mesh, how, resident, engine)
     type(elements_t), intent(in) :: mesh
     type(how_t), intent(in) :: how
@@ -90,20 +90,25 @@ contains
     class(sem3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable :: error
     type(sem3d_map_t) :: map
-    integer :: m, fluid
+    integer :: m, fluid, driven(4), sampled(6)
     real(sp) :: share(2, 1, mesh%solid)
     share = 0.1
     call SemEngine(trim(how%variant), mesh, 4e-3_dp, how%threads, engine, [0.02, 0.2], share, share, how%relaxing, &
                    how%sum, resident, how%room)
     if (how%isa /= '') m = sem3d_tune(engine%handle, trim(how%isa)//c_null_char)
     fluid = mesh%solid + 1
-    call engine%source(2, [0, 2, 6, 6], [mesh%at([1, 60], 1), mesh%at([125, 63], fluid)], [1, 2, 1, 2], &
+    driven = [0, 2, 6, 6]
+    sampled = [0, 2, 3, 5, 6, 7]
+    if (mesh%solid == 0) driven = 6
+    if (mesh%solid == 0) sampled(:4) = [6, 7, 7, 6]
+    call engine%source(2, driven, [mesh%at([1, 60], 1), mesh%at([125, 63], fluid)], [1, 2, 1, 2], &
                        [1e9, -2e9, 100.0, 50.0], error)
-    call engine%receivers([1, 3, 5, 7], [0, 2, 3, 5, 6, 7], [mesh%at([1, 7, 30, 60], 1), mesh%at([3, 50], fluid)], &
+    call engine%receivers([1, 3, 5, 7], sampled, [mesh%at([1, 7, 30, 60], 1), mesh%at([3, 50], fluid)], &
                           [1.0, -0.5, 0.2, 3.0, 1.0, 1.0], error)
     allocate (map%start(31), map%field(30), map%point(30), map%w(30))
     map%start = [(m, m=1, 31)]
     map%field = [(modulo(m - 1, field_vz + 1), m=1, 30)]
+    if (mesh%solid == 0) map%field = field_chi_t
     map%point = mesh%at(1:120:4, 1)
     map%w = 1
     map%last = steps - 3

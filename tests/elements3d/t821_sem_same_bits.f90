@@ -21,6 +21,8 @@ program t821_sem_same_bits
   call SemSame(mesh, 'chunks of 24, 1, 7 steps', [how_t(), how_t(chunk=1), how_t(threads=2, chunk=7)])
   call SemSame(mesh, 'a state saved after 5, 23 steps', [how_t(), how_t(saved=5), how_t(threads=2, saved=23)])
   call SemSame(mesh, 'fortran: threads, a state saved', [how_t(variant='fortran'), how_t(variant='fortran', threads=3, chunk=5, saved=10)])
+  call SemBox(semcase_t(n=[4, 3, 3], water=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=[2, 1, 2, 2, 1, 2]), mesh)
+  call SemSame(mesh, 'fluid alone: threads, chunks, a state saved', [how_t(), how_t(threads=2, chunk=7), how_t(saved=5)])
   both(1) = Has('avx2')
   both(2) = Has('avx512')
   if (all(both)) call SemSame(mesh, 'AVX2 and AVX-512', [how_t(isa='avx2'), how_t(isa='avx512')])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A rank of a group takes the memory of its piece of a mesh of elements, not of the mesh, and as much as the program says: what ranks hold
-beyond an idle one, of a mesh cut into 4 and into 2, against one rank."""
+beyond an idle one, of a mesh cut into 4 and into 2, against one rank; of rank 0 what it holds when it holds most."""
 import os
 import random
 import re
@@ -59,4 +59,22 @@ for ranks in (1, 2, 4):
 for ranks, most in ((2, 0.75), (4, 0.45)):
     part = (took[ranks] - IDLE) / (took[1] - IDLE)
     claim(part < most, f"of a mesh cut into {ranks} a rank holds {part:.3f} of what one rank holds of all, bound {most}")
+
+
+def planned(edge):
+    """What plan tells of rank 0, for a cube of so many elements along an edge, and what it takes itself to find out [MB]."""
+    box = (f"mesh_{a}={edge}00" for a in ("x1", "y1"))
+    r = run_watched(PROGRAM, "plan", *(w for w in DECK if not w.startswith("mesh=")), "mesh=layers", "layers=a.layers", *box, f"mesh_bottom={edge}00",
+                    "mesh_dx=100", "mesh_dy=100", "mesh_dz=100", "group=4", "forecast=0", f"output=of{edge}.nc", ranks=1)
+    said = re.search(r"memory .* a worker rank, ([\d.]+) (.B) rank 0", r.stdout)
+    claim(r.returncode == 0 and said, f"plan of {edge}**3 elements: exit status {r.returncode} {r.stderr[-400:] if r.returncode else ''}")
+    return (megabytes(said[1], said[2]) if said else 0), peaks(1)[0]
+
+
+Path("a.layers").write_text("rock 0\n")
+Path("box.materials").write_text("rock 3000 1700 2200\n")
+(told, large), (told_few, few) = planned(40), planned(24)
+part = (told - told_few) / (large - few)
+claim(LOW < part < HIGH, f"rank 0 of a group of 4 was to need {told - told_few:.0f} MB more for 64,000 elements than for 13,824, and plan took "
+      f"{large - few:.0f} more: {part:.2f} of it, must be {LOW} .. {HIGH}")
 done()

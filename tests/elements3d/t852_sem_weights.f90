@@ -1,5 +1,6 @@
 !> Weights of points for the value and the gradient of a field are right for plane waves of all directions at places anywhere in
-!> distorted elements, in corners, on edges and faces too; points beyond a contact of media are not used. SEED may be given.
+!> distorted elements, in corners, on edges and faces too; points beyond a contact of media are not used, unless these are almost the
+!> same. SEED may be given.
 program t852_sem_weights
   use band_weights_m, only: band_points, BandPoints, BandWeights
   use check_m, only: Claim, Done, Seed
@@ -46,6 +47,11 @@ program t852_sem_weights
   call Look('a corner', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
   call Look('an edge', (mesh%x(:, a) + mesh%x(:, a + 1))/2, 1e-3_dp, 3e-3_dp)
   call Look('beside a contact', n/2 + [0.1_dp, 0.2_dp, -0.4_dp], 1e-3_dp, 3e-3_dp)
+  call MakeElements(1.006_dp)
+  call random_number(x)
+  call Look('a corner at a contact of media that differ by 1.8 % in moduli', mesh%x(:, a + (n + 1)**2), 1e-3_dp, 3e-3_dp, .true.)
+  call Look('a place on it', [2.1_dp + 1.8_dp*x(1), 2.1_dp + 1.8_dp*x(2), n/2 - 0.001_dp], 1e-3_dp, 3e-3_dp, .true.)
+  call MakeElements()
   if (.not. allocated(elements%loss)) allocate (elements%loss(2, n**3))
   call random_number(elements%loss)
   elements%loss = (0.2 + 0.8*elements%loss)/20                               ! 1/Q: moduli that do not relax differ by several per cent
@@ -59,18 +65,22 @@ program t852_sem_weights
 
 contains
 
-  subroutine MakeElements()
-    call ElementsMake(mesh, reshape([3000.0_dp, 1800.0_dp, 2300.0_dp, 0.0_dp, 0.0_dp, 3000.0_dp, 1800.0_dp, 2500.0_dp, 0.0_dp, 0.0_dp], &
-                                    [5, 2]), elements, numbers, counts)
+  subroutine MakeElements(times)
+    real(dp), intent(in), optional :: times                !< the other medium is this one, velocities and density times so much
+    real(dp) :: medium(5, 2)
+    medium = reshape([3000.0_dp, 1800.0_dp, 2300.0_dp, 0.0_dp, 0.0_dp, 3000.0_dp, 1800.0_dp, 2500.0_dp, 0.0_dp, 0.0_dp], [5, 2])
+    if (present(times)) medium(:, 2) = times*medium(:, 1)
+    call ElementsMake(mesh, medium, elements, numbers, counts)
     call ElementsNumber(elements)
     call MeetingsMake(elements, meetings)
     call FinderMake(finder, elements%corner)
   end subroutine MakeElements
 
   !> RMS errors over waves of all directions and of a Ricker's spectrum that is 2 % at the highest frequency.
-  subroutine Look(what, x, value, slope)
+  subroutine Look(what, x, value, slope, across)
     character(*), intent(in) :: what
     real(dp), intent(in) :: x(3), value, slope
+    logical, intent(in), optional :: across                !< points of both sides of the contact serve
     integer, allocatable :: point(:)
     real(dp), allocatable :: at(:, :), w(:, :), image(:, :)
     real(dp) :: xi(3), away, k(3), r(2), f, weight, errors(0:1), size2(0:1), strongest
@@ -78,7 +88,12 @@ contains
     integer :: e, c, j
     call FinderFind(finder, elements%corner, x, e, xi, away)
     call BandPoints(elements, meetings, e, x, band_points, at, point, image)
-    call Claim(size(point) == band_points .and. all(at(3, :) < n/2 + 0.2_dp), what//': '//Str(size(point))//' points on its side')
+    if (present(across)) then
+      call Claim(size(point) == band_points .and. minval(at(3, :)) < n/2 - 0.5_dp .and. maxval(at(3, :)) > n/2 + 0.5_dp, &
+                 what//': '//Str(size(point))//' points on both sides')
+    else
+      call Claim(size(point) == band_points .and. all(at(3, :) < n/2 + 0.2_dp), what//': '//Str(size(point))//' points on its side')
+    end if
     call BandWeights(at, x, 2*pi/wavelength, 1.0_dp, w)
     errors = 0
     size2 = 0

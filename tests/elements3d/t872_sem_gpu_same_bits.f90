@@ -1,7 +1,7 @@
 !> Fields, traces and map of GPU variants of spectral elements are the same bits in each run, whatever the chunks of steps, with graphs
 !> and without, and from a state that another engine saved: forces gathered by point and colour after colour. Gathered they are those
 !> of the order of elements, whatever the variant computes its geometry from. A second mesh in the same engine leaves nothing of the
-!> first; memory is as announced.
+!> first; memory is as announced; a mesh of fluid alone has no fields of solid.
 !>
 !>     t872_sem_gpu_same_bits [VARIANT ...]
 program t872_sem_gpu_same_bits
@@ -39,6 +39,12 @@ program t872_sem_gpu_same_bits
   do v = 1, size(variants)
     call Bits(trim(variants(v)), 1)
     call Memory(trim(variants(v)))
+  end do
+  if (size(variants) > 0) call SemBox(semcase_t(n=[5, 4, 6], water=6, shake=0.2_dp, turn=.true., vary=0.2_dp, side=[2, 1, 2, 2, 1, 2]), &
+                                      mesh)
+  do v = 1, size(variants)
+    call Bits(trim(variants(v)), 1)
+    call Fluid(trim(variants(v)))
   end do
   deallocate (variants)
   call Done()
@@ -116,5 +122,26 @@ contains
                Str(host + device, 4)//' announced, '//Str(device, 4)//' of the GPU')
     call engine%free()
   end subroutine Memory
+
+  !> Of fluid alone a point has two numbers, in a state too.
+  subroutine Fluid(variant)
+    character(*), intent(in) :: variant
+    class(sem3d_engine_t), allocatable :: engine
+    type(error_t), allocatable :: error
+    type(sem3d_grid_t) :: grid
+    real(dp) :: host, device, taken
+    grid = Sem3dGrid(mesh)
+    grid%dt = 4e-3_dp
+    call Sem3dMemory(variant, grid, 100, 10, 100, 0, host, device)
+    call Sem3dEngineNew(variant, engine, error)
+    call engine%new(grid, error)
+    if (.not. allocated(error)) call engine%elements(mesh, error)
+    call SemFine(error, variant//', fluid alone')
+    taken = handle_bytes(engine%handle)
+    call Claim(engine%state_size(0) == 2*mesh%points .and. taken <= host + device, variant//', fluid alone: a state of '// &
+               Str(engine%state_size(0))//' numbers for '//Str(mesh%points)//' points, takes '//Str(taken, 4)//' bytes of '// &
+               Str(host + device, 4)//' announced')
+    call engine%free()
+  end subroutine Fluid
 
 end program t872_sem_gpu_same_bits

@@ -280,6 +280,11 @@ for factor, word in ((within(12, 30) / 10, warned), (1.001, silent)):
 Path("two.materials").write_text("above 2600 1500 2100\nbelow 4600 2500 2100\n")
 survey((within(130, 200), 200, 300), *beside)
 silent("velocity of a force there", "of a contact of rock", **TWO | dict(components="vx", source="force", mxz=0, fx=1e9))
+MOTION = "receiver(s) of velocity, displacement or acceleration lie within 0.02 edges of a contact of fluids"
+for below, components, word in ((1800, "vz,p", warned), (1800, "p", silent), (1506, "az", silent)):
+    Path("two.materials").write_text(f"above 1500 0 1000\nbelow {below} 0 1000\n")
+    word(f"{components} at a contact of fluids of 1500 and {below} m/s", *(("2 " + MOTION, "channel 1 of shot record 1") if word is warned else (MOTION,)),
+         **TWO | dict(components=components, source="volume", mxz=0))
 
 # --- a layer that damps too thin ---------------------------------------------------------------------------------------------
 

@@ -193,7 +193,8 @@ static int source(handle *h) { return fd2d_gpu_put_source(gpu_queue_of(h), &own(
 
 static int receivers(handle *h) {
     const int group[FD2D_FIELDS] = {FD2D_SIGMA, FD2D_VX, FD2D_VZ};
-    return gpu_frame_receivers(h, 0, own(h)->grid.pitch, 0, group);
+    const ptrdiff_t first[FD2D_FIELDS] = {};
+    return gpu_frame_receivers(h, 0, own(h)->grid.pitch, first, group);
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------

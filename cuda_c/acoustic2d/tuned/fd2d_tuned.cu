@@ -202,8 +202,9 @@ static int source(handle *h) {
 static int receivers(handle *h) {
     const cell_list *sampled = h->receivers.sampled;
     const int group[FD2D_FIELDS] = {FD2D_SIGMA, FD2D_VX, FD2D_VZ};
+    const ptrdiff_t first[FD2D_FIELDS] = {};
     REQUIRE(((fd2d *)h)->cfg.velocities || sampled[FD2D_VX].n + sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
-    TRY(gpu_frame_receivers(h, 0, own(h)->g.pitch, 0, group));
+    TRY(gpu_frame_receivers(h, 0, own(h)->g.pitch, first, group));
     return own(h)->pass.steps > 0 ? put_taps(h) : 0;
 }
 

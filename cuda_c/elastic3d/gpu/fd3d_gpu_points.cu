@@ -138,9 +138,12 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
 // With a core no receiver has cells of both velocities and stresses.
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
     const int group[FD3D_FIELDS] = {0, 0, 0, 1, 1, 1, 1, 1, 1};
+    ptrdiff_t first[FD3D_FIELDS];
+    for (int f = 0; f < FD3D_FIELDS; f++)
+        first[f] = f * (ptrdiff_t)o->count;
     gpu_forget_graphs(&o->queue);
     o->points.view.nrec = 0; // until all is there
-    return gpu_frame_receivers(&fd->h, o->grid.y, o->grid.z, (ptrdiff_t)o->count, group);
+    return gpu_frame_receivers(&fd->h, o->grid.y, o->grid.z, first, group);
 }
 
 // --- map -----------------------------------------------------------------------------------------------------------

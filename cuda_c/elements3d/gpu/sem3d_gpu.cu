@@ -14,16 +14,12 @@ static size_t whole_rows(size_t n) { return (n + ROW - 1) / ROW * ROW; }
 
 static size_t fluid_points(const sem3d_cfg *c) { return (size_t)(c->points - c->solid_points); }
 
-// From one field to the next: the fluid's dchi/dt, too, is followed by zeros up to a whole row.
-static size_t field_step(const sem3d_cfg *c) {
-    const size_t solid = whole_rows((size_t)c->solid_points), fluid = whole_rows(fluid_points(c));
-    return solid > fluid ? solid : fluid;
+// From one field of a phase to the next.
+static size_t field_step(const sem3d_cfg *c, int fluid) {
+    return whole_rows(fluid ? fluid_points(c) : (size_t)c->solid_points);
 }
 
-static size_t field_floats(const sem3d_cfg *c) {
-    const size_t fluid = fluid_points(c);
-    return field_step(c) * (fluid > 0 ? 7 : 6) + (fluid > 0 ? (size_t)c->solid_points + fluid : 0);
-}
+static size_t field_floats(const sem3d_cfg *c) { return 6 * field_step(c, 0) + 2 * field_step(c, 1); }
 
 // Room of a memory variable of an element.
 static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? (int)SEM3D_PADDED : (int)SEM3D_FEW; }
@@ -109,8 +105,8 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->e.relative = fluid ? nullptr : o->relative;
     ph->points = fluid ? c->points - c->solid_points : c->solid_points;
     for (int n = 0; n < (fluid ? 1 : 3); n++) {
-        ph->v[n] = o->fields + (fluid ? 6 * o->field + (size_t)c->solid_points : (size_t)n * o->field);
-        ph->u[n] = ph->v[n] + (fluid ? 1 : 3) * o->field;
+        ph->v[n] = o->fields + (fluid ? 6 * o->field[0] : (size_t)n * o->field[0]);
+        ph->u[n] = ph->v[n] + (fluid ? o->field[1] : 3 * o->field[0]);
     }
     ph->gain = o->gain + (fluid ? c->solid_points : 0);
     ph->dt = c->dt;
@@ -137,7 +133,7 @@ static int make_textures(sem3d_gpu *o, const handle *h) {
 }
 
 static int check_size(const sem3d_cfg *c) {
-    REQUIRE(c->elements <= INT_MAX / SEM3D_PADDED && 3 * field_step(c) < INT_MAX,
+    REQUIRE(c->elements <= INT_MAX / SEM3D_PADDED && 3 * field_step(c, 0) < INT_MAX && 3 * field_step(c, 1) < INT_MAX,
             "%d elements with %d points are more than a GPU variant can count (%d, %d)", c->elements, c->points,
             INT_MAX / SEM3D_PADDED, INT_MAX / 3);
     return 0;
@@ -147,8 +143,9 @@ static int check_size(const sem3d_cfg *c) {
 // patterns as if no two bricks had the same.
 static size_t brick_bytes(const sem3d_cfg *c) {
     const size_t bricks = (size_t)c->elements / SEM3D_PATTERN_BRICK + (size_t)c->bricks,
-                 outers = bricks * (9 * 9 * 9 - 7 * 7 * 7);
-    return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) + outers * (sizeof(int) + 12) +
+                 outers = bricks * (9 * 9 * 9 - 7 * 7 * 7), components = c->solid > 0 ? 3 : 1;
+    return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) +
+           outers * (sizeof(int) + components * sizeof(float)) +
            outers / 2 * 3 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
 }
 
@@ -221,7 +218,8 @@ static int make(handle *h) {
     o->kind = (const sem3d_gpu_kind *)h->variant->kind;
     o->cfg = &fd->cfg;
     o->ways = &fd->pieces;
-    o->field = field_step(o->cfg);
+    for (int fluid = 0; fluid < 2; fluid++)
+        o->field[fluid] = field_step(o->cfg, fluid);
     TRY(check_size(o->cfg));
     find_load(o->kind, o->cfg, load);
     TRY(plan(h->variant, o->cfg, load, &o->stream.plan));
@@ -245,7 +243,7 @@ static float *field_of(const handle *h, int field, int *first, int *n) {
     const int fluid = field >= SEM3D_CHI_T;
     *first = fluid ? c->solid_points : 0;
     *n = fluid ? c->points - c->solid_points : c->solid_points;
-    return own(h)->fields + (size_t)field * own(h)->field + (size_t)*first;
+    return own(h)->fields + (sem3d_gpu_first(own(h), field) + *first);
 }
 
 static int get(sem3d *fd, int field, float *out) {
@@ -279,7 +277,7 @@ static int state(handle *h, state_part part[HANDLE_PARTS]) {
     const struct {
         float *at;
         size_t count;
-    } pieces[] = {{o->fields, 6 * o->field},
+    } pieces[] = {{o->fields, 6 * o->field[0]},
                   {o->phase[1].v[0], fluid_points(c)},
                   {o->phase[1].u[0], fluid_points(c)},
                   {o->memory, kept * memory},
@@ -335,7 +333,7 @@ static int step(void *self) {
 static gpu_plane velocities_of(const handle *h) {
     const sem3d *fd = (const sem3d *)h;
     const sem3d_gpu *o = own(h);
-    gpu_plane p = {o->fields, ROW, ROW, (int)(3 * o->field / ROW)};
+    gpu_plane p = {o->fields, ROW, ROW, (int)(3 * o->field[0] / ROW)};
     p.beside = o->phase[1].v[0];
     p.beside_rows = (int)(whole_rows(fluid_points(o->cfg)) / ROW);
     p.beside_by = fd->loudness;
@@ -345,8 +343,8 @@ static gpu_plane velocities_of(const handle *h) {
 static void place_of(const handle *h, int column, int row, int place[3]) {
     const sem3d *fd = (const sem3d *)h;
     const sem3d_gpu *o = own(h);
-    const long solid_rows = (long)(3 * o->field / ROW), m = (long)row * ROW + column;
-    const long point = row < solid_rows ? m % (long)o->field : m - solid_rows * ROW + fd->cfg.solid_points;
+    const long solid_rows = (long)(3 * o->field[0] / ROW), m = (long)row * ROW + column;
+    const long point = row < solid_rows ? m % (long)o->field[0] : m - solid_rows * ROW + fd->cfg.solid_points;
     place[0] = point < fd->cfg.points ? fd->order.point[point] : 0;
     place[1] = place[2] = 0;
 }

@@ -1,10 +1,8 @@
 /* The common part of the GPU variants of spectral elements: fields, sources, receivers, sides and the order of a step.
  * A variant's file has the kernels that make the forces of elements, and its constant.
  *
- * Fields, in the order of sem3d_order, `field` numbers apart, a multiple of SEM3D_GPU_ROW:
- *
- *   vx vy vz ux uy uz, each of the points of the solid, then zeros; dchi/dt and chi of those of the fluid, which begin
- *   `solid points` further on, so that point p of field f is number f field + p for all.
+ * Fields, in the order of sem3d_order: vx vy vz ux uy uz of the points of the solid, then dchi/dt and chi of those of
+ * the fluid, each with zeros up to a multiple of SEM3D_GPU_ROW. sem3d_gpu_first tells where a field begins.
  *
  * A step: the fluid, then the solid; of each
  *   elements  their forces; `tuned` also moves the points that one brick alone has
@@ -132,7 +130,7 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     const sem3d_gpu_kind *kind;
     const sem3d_cfg *cfg;
     sem3d_shape shape;
-    size_t field; /* from one field to the next */
+    size_t field[2]; /* from one field of the solid, or of the fluid, to the next */
     float *fields;
     float *geometry, *medium, *share, *memory, *few, *gain, *part, *force;
     int *at, *colour_list, *tensor;
@@ -166,6 +164,13 @@ static inline int sem3d_gpu_gathers(const sem3d_cfg *c) {
 }
 
 static inline sem3d_gpu *sem3d_gpu_own(const handle *h) { return (sem3d_gpu *)h->own; }
+
+/* The number of `fields` that a field would have of point 0 of the mesh, if that were of its phase. */
+static inline ptrdiff_t sem3d_gpu_first(const sem3d_gpu *o, int field) {
+    const ptrdiff_t solid = (ptrdiff_t)o->field[0], fluid = (ptrdiff_t)o->field[1];
+    return field < SEM3D_CHI_T ? field * solid
+                               : SEM3D_CHI_T * solid + (field - SEM3D_CHI_T) * fluid - o->cfg->solid_points;
+}
 
 /* The verbs of all variants, whose `kind` is a sem3d_gpu_kind. */
 extern const sem3d_verbs sem3d_gpu_verbs;

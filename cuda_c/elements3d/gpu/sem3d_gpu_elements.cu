@@ -221,7 +221,7 @@ static int put_slots(sem3d *fd, int bricks) {
     int *outer = nullptr;
     TRY(gpu_alloc(&o->queue, &o->outer, outers, sizeof(int), "points that bricks share"));
     TRY(gpu_alloc(&o->queue, &o->pair, shared, sizeof *o->pair, "points that bricks share"));
-    TRY(gpu_alloc(&o->queue, &o->part, 3 * outers, sizeof(float), "forces of bricks"));
+    TRY(gpu_alloc(&o->queue, &o->part, (fd->cfg.solid > 0 ? 3 : 1) * outers, sizeof(float), "forces of bricks"));
     TRY(host_copy(&fd->h.memory, &outer, r->outer, outers, sizeof(int), "points that bricks share"));
     for (int b = r->solid_bricks; b < bricks; b++)
         for (int m = r->brick[b].outer; m < r->brick[b].outer + r->brick[b].outers; m++)

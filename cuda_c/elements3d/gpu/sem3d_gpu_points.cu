@@ -340,9 +340,12 @@ int sem3d_gpu_tick(sem3d_gpu *o) {
 int sem3d_gpu_put_receivers(sem3d *fd) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     const int group[SEM3D_FIELDS] = {};
+    ptrdiff_t first[SEM3D_FIELDS];
+    for (int f = 0; f < SEM3D_FIELDS; f++)
+        first[f] = sem3d_gpu_first(o, f);
     gpu_forget_graphs(&o->queue);
     o->points.view.nrec = 0; // until all is there
-    return gpu_frame_receivers(&fd->h, 0, 0, (ptrdiff_t)o->field, group);
+    return gpu_frame_receivers(&fd->h, 0, 0, first, group);
 }
 
 static int upload_map(sem3d *fd, ptrdiff_t *cell) {
@@ -351,7 +354,7 @@ static int upload_map(sem3d *fd, ptrdiff_t *cell) {
     sem3d_gpu_map *g = &o->map;
     const size_t n = (size_t)m->n, entries = (size_t)m->start[3 * n];
     for (size_t e = 0; e < entries; e++)
-        cell[e] = m->field[e] * (ptrdiff_t)o->field + m->at[e];
+        cell[e] = sem3d_gpu_first(o, m->field[e]) + m->at[e];
     TRY(gpu_alloc(&o->queue, &g->start, 3 * n + 1, sizeof(int), "points of the map"));
     TRY(gpu_alloc(&o->queue, &g->cell, entries, sizeof *cell, "points of the map"));
     TRY(gpu_alloc(&o->queue, &g->w, entries, sizeof(float), "points of the map"));

@@ -9,7 +9,7 @@ struct textures {
     cudaTextureObject_t displacements, media;
     int field, first, medium_from; /* of the phase */
     textures(const sem3d_gpu *o, int fluid)
-        : displacements(o->displacement), media(o->media), field((int)o->field),
+        : displacements(o->displacement), media(o->media), field((int)o->field[0]),
           first((int)(o->phase[fluid].u[0] - o->fields)), medium_from((int)(o->phase[fluid].e.medium - o->medium)) {}
     __device__ float displacement(const sem3d_gpu_phase &, int c, int at) const {
         return tex1Dfetch<float>(displacements, first + c * field + at);
