@@ -267,15 +267,15 @@ static void token_of(const char *text, char *token, size_t n) {
 }
 
 /* Removes the lock if it is still that one. An owner elsewhere that was only thought to be gone may have given it up
- * and somebody else taken it between the look and now: then it goes back. `own`: a word that no file has in its name.
+ * and somebody else taken it between the look and now: then it goes back. `base`.`own`: a name that no file has.
  */
-static int remove_lock(const char *path, const char *token, const char *own) {
+static int remove_lock(const char *base, const char *path, const char *token, const char *own) {
     char *away = NULL, found[64], now[LINE];
     int n = lock_read(path, sizeof now, now);
     token_of(now, found, sizeof found);
     if (n < 0 || strcmp(token, found))
         return 0;
-    if (asprintf(&away, "%s.%s.old", path, own) < 0)
+    if (asprintf(&away, "%s.%s.old", base, own) < 0)
         return ENOMEM;
     int reason = rename(path, away) ? errno : 0;
     if (!reason) {
@@ -301,9 +301,11 @@ static int not_taken(const char *path, const char *why) {
          why, owner);
 }
 
+static int break_lock(const char *base, const char *path, const char *text);
+
 /* Another process is at it: waits until that is over. A process that died over it loses the right to it as a lock is
  * lost. */
-static int wait_for_heir(const char *right) {
+static int wait_for_heir(const char *base, const char *right) {
     char first[LINE], now[LINE];
     const struct timespec nap = {0, 10000000};
     const char *why = unreadable(right);
@@ -315,26 +317,29 @@ static int wait_for_heir(const char *right) {
         if (lock_read(right, sizeof now, now) < 0 || strcmp(first, now))
             return 0;
         if (lock_alive(first) == 0)
-            return lock_break(right, first);
+            return break_lock(base, right, first);
         nanosleep(&nap, NULL);
     }
-    return lock_alive(first) == 1 ? 0 : lock_break(right, first);
+    return lock_alive(first) == 1 ? 0 : break_lock(base, right, first);
 }
 
-/* Of all that find a lock's owner gone one has the right to remove it: the one that makes the file PATH.TOKEN.dead. So
- * nobody can take away what the next owner has put there meanwhile: that has another token. */
-int lock_break(const char *path, const char *text) {
+/* Of all that find a lock's owner gone one has the right to remove it: the one that makes the file BASE.TOKEN.dead. So
+ * nobody can take away what the next owner has put there meanwhile: that has another token. `path` is the lock `base`,
+ * or a right to remove it, of whose name, as long as names may be, none is made unless it says nothing. */
+static int break_lock(const char *base, const char *path, const char *text) {
     char token[64], *right = NULL;
     token_of(text, token, sizeof token);
     struct lock *me = calloc(1, sizeof *me);
-    REQUIRE(me && asprintf(&right, "%s.%s.dead", path, token) > 0, "out of memory for the name '%s'", path);
+    if (!strcmp(token, "unreadable"))
+        base = path;
+    REQUIRE(me && asprintf(&right, "%s.%s.dead", base, token) > 0, "out of memory for the name '%s'", path);
     describe(me);
-    int reason = put_file(path, right, me->token, me->line), failed = 0;
+    int reason = put_file(base, right, me->token, me->line), failed = 0;
     if (reason == EEXIST) {
         reason = 0;
-        failed = wait_for_heir(right);
+        failed = wait_for_heir(base, right);
     } else if (!reason) {
-        reason = remove_lock(path, token, me->token);
+        reason = remove_lock(base, path, token, me->token);
         unlink(right);
     }
     free(right);
@@ -342,6 +347,8 @@ int lock_break(const char *path, const char *text) {
     TRY(failed);
     return reason ? not_taken(path, strerror(reason)) : 0;
 }
+
+int lock_break(const char *path, const char *text) { return break_lock(path, path, text); }
 
 /* --- keeping it ---------------------------------------------------------------------- */
 

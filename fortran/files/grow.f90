@@ -100,8 +100,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(growth_t) :: growth
     type(error_t), allocatable :: ignored
-    logical :: there
+    logical :: there, followed
     if (allocated(error)) return
+    followed = .false.
     call Look(path, growth, there)
     if (there) there = InStep(path, growth, error)
     if (there) there = growth%old%grown > growth%grown .or. Other(growth, header)
@@ -121,7 +122,8 @@ contains
         call host_signals_end(0)
         call AddContext(error, "'"//path//"' cannot grow, and is as it was")
         if (.not. allocated(error)) call Look(path, growth, there)
-        if (.not. allocated(error)) call Follow(path, growth, host, lock, error)
+        if (there) followed = growth%old%grown == growth%grown   ! by another run, while this one slept
+        if (.not. (followed .or. allocated(error))) call Follow(path, growth, host, lock, error)
       else
         header%fingerprint = growth%fingerprint
         header%navigation = growth%old%navigation

@@ -150,7 +150,8 @@ contains
   module procedure Follow
     integer, allocatable :: status(:)
     integer(i8), allocatable :: checksum(:)
-    character(:), allocatable :: note, text
+    type(error_t), allocatable :: ignored
+    character(:), allocatable :: note, text, half
     integer :: i, entry, kept
     call RefuseLinks(path, error)
     call FioStatus(growth%old, status, error)
@@ -167,8 +168,11 @@ contains
              ClockText(ClockSeconds())//', '//Str(kept)//' finished ones taken over'
       text = JournalGrown(journal, growth%text, FioAttribute(old, 'fingerprint'), old%record, status == fio_done, checksum, host, &
                           note)
+      half = FileHalf(SidePath(path, 'journal'))
+      call FileWrite(half, text, error)
       call MustBeOurs(path, growth, lock, error)
-      if (.not. allocated(error)) call FileWrite(SidePath(path, 'journal'), text, error)
+      if (.not. allocated(error)) call FileRename(half, SidePath(path, 'journal'), error)
+      if (allocated(error)) call FileRemove(half, ignored)
     end associate
   end procedure Follow
 

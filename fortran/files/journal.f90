@@ -7,7 +7,7 @@
 module journal_m
   use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_others, append_reserve, append_truncate, append_write
-  use files_m, only: ClockSeconds, ClockText, FileHead, FileText
+  use files_m, only: ClockSeconds, ClockText, Crc32, FileHead, FileText, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use journal_line_m, only: event_deal, event_done, event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
   use kinds_m, only: dp, i8
@@ -16,7 +16,7 @@ module journal_m
   implicit none
   private
   public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose, JournalFind
-  public :: JournalHold, JournalRelease, JournalGrown, JournalHead, JournalHost, JournalNote, JournalTaken
+  public :: JournalHold, JournalRelease, JournalGrown, JournalHead, JournalHost, JournalMark, JournalNote, JournalTaken
   public :: JournalMemory, JournalSpace
   public :: journal_done, journal_parked
 
@@ -62,6 +62,7 @@ module journal_m
     character(:), allocatable :: begun, ended !< notes of the last start and of its stop, see runnote.f90; '' = none
     character(64) :: host = ''                !< of the last start
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
+    logical :: taken = .false.                !< another run has made what was to be forgotten
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
     type(line_t), allocatable, private :: hosts(:), notes(:)   !< those that have numbers, (nhosts) and (nnotes) of them used
@@ -123,13 +124,15 @@ module journal_m
 contains
 
   !> Opens the journal at `path` for the shots `records` (rising), replaying what is there; made if missing. One writer at a time.
-  !> A journal of another job is refused. `overwrite`: whatever is there is forgotten.
-  subroutine JournalOpen(journal, path, fingerprint, records, overwrite, error)
+  !> A journal of another job is refused. `overwrite`: whatever is there is forgotten; `mark`: if it still is what JournalMark found,
+  !> else another run has made it meanwhile.
+  subroutine JournalOpen(journal, path, fingerprint, records, overwrite, error, mark)
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: path, fingerprint
     integer, intent(in) :: records(:)
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in), optional :: mark
     character(:), allocatable :: text
     integer(i8) :: good
     call JournalClose(journal)
@@ -145,14 +148,25 @@ contains
     journal%handle = append_open(CString(path))
     if (.not. c_associated(journal%handle)) call FailFromC(1, error)
     if (allocated(error)) return
-    if (overwrite) call FailFromC(append_truncate(journal%handle, 0_i8), error)
-    call FileText(path, text, error)
+    if (overwrite .and. present(mark)) journal%taken = JournalMark(path) /= mark
+    if (journal%taken) call Fail(error, "journal '"//path//"' is another run's")
+    if (overwrite .and. .not. allocated(error)) call FailFromC(append_truncate(journal%handle, 0_i8), error)
+    if (.not. allocated(error)) call FileText(path, text, error)
     if (.not. allocated(error)) call Replay(journal, text, good, error)
     if (.not. allocated(error) .and. good < len(text, i8)) call FailFromC(append_truncate(journal%handle, good), error)
     if (.not. allocated(error)) call append_reserve(journal%handle, size(records)*line_bytes)
     if (.not. allocated(error) .and. good == 0) call Begin(journal, fingerprint, error)
     if (allocated(error)) call JournalClose(journal)
   end subroutine JournalOpen
+
+  !> A word that tells what a journal holds, to see later whether it still does.
+  function JournalMark(path) result(mark)
+    character(*), intent(in) :: path
+    character(:), allocatable :: mark, text
+    type(error_t), allocatable :: none
+    call FileText(path, text, none)             ! one that is not there holds as much as an empty one
+    mark = Str(len(text, i8))//' '//Hex(Crc32(text))
+  end function JournalMark
 
   !> True of a journal that has its first line. One that cannot be read counts as one that has: JournalRead says what is wrong.
   logical function JournalBegun(path) result(begun)
@@ -361,10 +375,10 @@ contains
     call FailFromC(append_write(journal%handle, text, len(text, i8), merge(1_c_int, 0_c_int, sync)), error)
   end subroutine PutText
 
-  !> True if another run has written to the journal since this one opened it.
+  !> True if another run has written to the journal since this one opened it, or came to it before.
   logical function JournalTaken(journal) result(taken)
     type(journal_t), intent(in) :: journal
-    taken = .false.
+    taken = journal%taken
     if (c_associated(journal%handle)) taken = append_others(journal%handle, CString(' start 0 ')) == 1
   end function JournalTaken
 

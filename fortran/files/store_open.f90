@@ -5,7 +5,7 @@ submodule(store_m) store_open
   use fiocreate_m, only: FioBytes
   use grow_m, only: Grow
   use journal_line_m, only: event_start
-  use journal_m, only: journal_done, JournalOpen
+  use journal_m, only: journal_done, JournalMark, JournalOpen
   use lock_m, only: LockTake
   use log_m, only: LogInfo, LogWarn
   use ours_m, only: OursCheck
@@ -18,11 +18,11 @@ submodule(store_m) store_open
 contains
 
   module procedure StoreOpen
-    character(:), allocatable :: log
+    character(:), allocatable :: log, mark
     type(error_t), allocatable :: ignored, taken
     type(gather_header_t) :: head
     type(problems_t) :: problems
-    logical :: fresh, made
+    logical :: fresh, made, there
     log = StoreJournalPath(path)
     store%path = path
     store%host = host
@@ -35,14 +35,17 @@ contains
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
     fresh = .not. FileExists(log)                   ! once more: the run that had the lock may have made its files meanwhile
+    mark = ''
+    there = FileExists(path)
+    if (overwrite .or. .not. there) mark = JournalMark(log)        ! of what is forgotten, unless another run comes to it
     call FileHalvesRemove(path)
-    if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
+    if (there .and. .not. overwrite) call RefuseEmpty(path, log, error)
     head = header
     if (overwrite) call RefuseTooLarge(path, head, error)
     if (present(keymap)) store%redo = keymap%redo
     if (present(keymap) .and. .not. overwrite) call Grow(path, head, keymap, host, store%lock, error)
     made = .false.
-    if (.not. allocated(error)) call OpenBoth(store, path, log, head, overwrite, begun, made, error)
+    if (.not. allocated(error)) call OpenBoth(store, path, log, head, overwrite, mark, begun, made, error)
     if (.not. allocated(error)) return
     call CheckOurs(store, taken)                    ! what is there is another run's, if this one slept for long meanwhile
     fresh = fresh .and. .not. allocated(taken)
@@ -96,11 +99,12 @@ contains
   end function NothingBegun
 
   !> Opens the journal first, then the output, or makes it.
-  subroutine OpenBoth(store, path, log, header, overwrite, begun, made, error)
+  subroutine OpenBoth(store, path, log, header, overwrite, mark, begun, made, error)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, log
     type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
+    character(*), intent(in) :: mark            !< of the journal, where it is to be forgotten
     character(*), intent(in), optional :: begun
     logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
@@ -113,8 +117,9 @@ contains
     anew = NothingBegun(path, log)
     anew = anew .or. overwrite
     call CheckOurs(store, error)
-    call JournalOpen(store%journal, log, header%fingerprint, header%record, anew, error)
+    call JournalOpen(store%journal, log, header%fingerprint, header%record, anew, error, mark)
     call TellChanges(store, path, header, error)
+    call CheckOurs(store, error)
     if (allocated(error)) return
     if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then

@@ -10,22 +10,24 @@
 !> ones by up to 1/cos(ω dt/2), never earlier.
 module time_dispersion_m
   use checked_m, only: Above, Below, Whole
+  use chirp_z_m, only: ChirpZ
   use kinds_m, only: dp, sp
   use error_m, only: error_t, Fail
-  use kaiser_m, only: KaiserArea, KaiserLobe, KaiserStep
+  use kaiser_m, only: Kaiser, KaiserArea, KaiserLobe, KaiserStep, Sinc
   use resample_m, only: decimator_t, DecimatorApply, DecimatorNew, DecimatorResponse
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
   implicit none
   private
   public :: TimedispSource, TimedispHistory, TimedispReach, TraceMargin
-  public :: tracefilter_t, TraceFilterNew, TraceFilterNumbers, TraceFilterApply
+  public :: Transforms, AddWaves, tracefilter_t, TraceFilterNew, TraceFilterNumbers, TraceFilterApply
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: step_b = 8          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
   real(dp), parameter :: taper_b = 10        !< Kaiser parameter of the end taper: nothing of it above the pass band
   integer, parameter :: block_rows = 96      !< output samples of one block
   integer, parameter :: chunk = 64           !< traces worked on at a time
+  real(dp), parameter :: most_terms = 1.0e8_dp   !< of a wavelet's sums, half a second: more by Fourier transforms
 
   !> Some output samples from the thinned samples that they depend on: out(row:) = m thinned(column:).
   type :: block_t
@@ -53,9 +55,10 @@ contains
     real(sp), intent(out) :: q(:)
     real(dp), intent(in), optional :: early
     real(dp) :: before, fend, reach, first, last, domega, omega, theta, full
-    real(dp), allocatable :: sum_q(:)
+    real(dp), allocatable :: sum_q(:), thetas(:)
+    complex(dp), allocatable :: spectra(:)
     complex(dp) :: spectrum
-    integer :: k, n1, n2
+    integer :: k, last_k, n1, n2
     q = 0
     before = 0
     if (present(early)) before = early
@@ -69,7 +72,17 @@ contains
     allocate (sum_q(n1:n2), source=0.0_dp)
     domega = 2*pi/(last - first + 2*reach)
     full = KaiserArea(1.0_dp, step_b)
-    do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
+    last_k = Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
+    if ((last_k + 1)*real(size(wavelet%q) + size(sum_q), dp) > most_terms) then
+      thetas = [(2/dt*sin(k*domega*dt/2), k=0, last_k)]
+      spectra = Transforms(wavelet%q, wavelet%t0 - t_start, wavelet%dt, thetas)*domega/pi* &
+                LowPass(thetas/(2*pi), 0.8_dp*fend, fend, full)
+      spectra(1) = spectra(1)/2
+      call AddWaves(spectra, domega, (n1 - 0.5_dp)*dt - before, dt, sum_q)
+      q(n1:n2) = real(sum_q, sp)
+      return
+    end if
+    do k = 0, last_k
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
       spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi* &
@@ -153,6 +166,33 @@ contains
     end do
   end function Transform
 
+  !> The same at many rising frequencies omega(k) >= 0, to 1e-10 of the largest: from twice as many as there are samples, evenly
+  !> spaced, by a sinc under a Kaiser window, which passes what lasts as long as x does (190 dB; about the middle of x).
+  pure function Transforms(x, t0, dt, omega) result(s)
+    real(dp), intent(in) :: x(:), t0, dt, omega(:)
+    complex(dp) :: s(size(omega))
+    integer, parameter :: half = 16
+    real(dp), parameter :: b = 24
+    complex(dp), allocatable :: even(:)
+    real(dp) :: step, place, middle
+    integer :: i, k, last
+    step = 0.5_dp/size(x)                         ! cycles per sample
+    middle = 0.5_dp*(size(x) - 1)
+    last = ceiling(omega(size(omega))*dt/(2*pi*step)) + half
+    allocate (even(-last:last))
+    call ChirpZ(x, step, even(0:))
+    even(0:) = conjg(even(0:))*[(exp(cmplx(0, -2*pi*modulo(i*step*middle, 1.0_dp), dp)), i=0, last)]
+    even(:-1) = conjg(even(last:1:-1))
+    do k = 1, size(omega)
+      place = omega(k)*dt/(2*pi*step)
+      s(k) = 0
+      do i = max(-last, ceiling(place) - half), min(last, floor(place) + half)
+        s(k) = s(k) + even(i)*Sinc(place - i)*Kaiser((place - i)/half, b)
+      end do
+      s(k) = s(k)*dt*exp(cmplx(0, omega(k)*(t0 + middle*dt), dp))
+    end do
+  end function Transforms
+
   !> x(i) = x(i) + Re(s exp(-i ω (t0 + (i-1) dt)))
   pure subroutine AddWave(s, omega, t0, dt, x)
     complex(dp), intent(in) :: s
@@ -167,6 +207,19 @@ contains
       phase = phase*turn
     end do
   end subroutine AddWave
+
+  !> The same for many frequencies 0, domega, 2 domega, ..
+  pure subroutine AddWaves(s, domega, t0, dt, x)
+    complex(dp), intent(in) :: s(0:)
+    real(dp), intent(in) :: domega, t0, dt
+    real(dp), intent(inout) :: x(:)
+    complex(dp) :: turned(0:size(s) - 1), of_real(size(x)), of_imaginary(size(x))
+    integer :: k
+    turned = s*[(exp(cmplx(0, -k*domega*t0, dp)), k=0, size(s) - 1)]
+    call ChirpZ(real(turned, dp), domega*dt/(2*pi), of_real)
+    call ChirpZ(aimag(turned), domega*dt/(2*pi), of_imaginary)
+    x = x + real(of_real, dp) - aimag(of_imaginary)
+  end subroutine AddWaves
 
   !> The time beyond the last output sample for which the modelling must go on [s], so that the end of the raw traces spoils no
   !> output sample. fband: highest frequency of the traces [Hz]; dt, dt_out: time step and output interval [s]; duration: from

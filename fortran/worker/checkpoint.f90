@@ -14,6 +14,7 @@
 module checkpoint_m
   use checkpoint_rule_m, only: checkpoint_t
   use error_m, only: error_t
+  use files_m, only: FileExists
   use group_m, only: group_t
   use iso_c_binding, only: c_associated, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
@@ -23,7 +24,7 @@ module checkpoint_m
   implicit none
   private
   public :: checkpointer_t, shot_states_t
-  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerDrop
+  public :: CheckpointerNew, CheckpointerHas, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerDrop
   public :: CheckpointerEnd, CheckpointerDue, CheckpointerSettle
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
@@ -177,6 +178,18 @@ contains
     CheckpointerBusy = checkpointer%record /= 0
     if (CheckpointerBusy) CheckpointerBusy = statefile_busy(checkpointer%writer) == 1
   end function CheckpointerBusy
+
+  !> True where there is a state of a shot, or this rank's part of one: CheckpointerResume waits then for one on its way.
+  logical function CheckpointerHas(checkpointer, record) result(has)
+    type(checkpointer_t), intent(in) :: checkpointer
+    integer, intent(in) :: record
+    integer :: turn
+    has = .false.
+    if (Off(checkpointer)) return
+    do turn = 0, 1
+      if (.not. has) has = FileExists(Path(checkpointer, record, turn))
+    end do
+  end function CheckpointerHas
 
   !> The states of a shot, whoever has made them, are of no more use: it is on disk, or what it computed cannot be trusted.
   subroutine CheckpointerDrop(checkpointer, record)

@@ -3,7 +3,6 @@
 submodule(checkpoint_m) checkpoint_resume
   use checked_m, only: Between, Whole
   use error_m, only: AddContext, FailFromC
-  use files_m, only: FileExists
   use host_c, only: host_seconds
   use iso_c_binding, only: c_char, c_long_long
   use solver_m, only: time_position_t

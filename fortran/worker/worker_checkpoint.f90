@@ -1,8 +1,8 @@
 !> States of shots, kept and taken up again (checkpoint.f90).
 module worker_checkpoint_m
   use active_shot_m, only: active_shot_t, LOOPING
-  use checkpoint_m, only: CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerResume, CheckpointerSettle, &
-                          CheckpointerTurn
+  use checkpoint_m, only: CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerHas, CheckpointerResume, &
+                          CheckpointerSettle, CheckpointerTurn
   use error_m, only: error_t
   use group_m, only: GroupAgree
   use kinds_m, only: dp
@@ -23,6 +23,7 @@ contains
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
+    if (CheckpointerHas(worker%checkpointer, active%shot%record)) call AwaitDisk(worker)      ! that of another shot, not in silence
     call CheckpointerResume(worker%checkpointer, active%states, active%solver, active%shot%record, said, error)
     call WorkerNote(worker, said, active%states%head > 0)
     if (active%states%head > 0) active%last_beat = active%last_beat - BEAT   ! the master learns at once where it goes on

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from check import PATIENCE, claim, done, skip
 from jobs import Gate, Job, count, line_with, slow_machine, wait_until
-from minisurvey import command, differences, make, run, write_deck, write_model
+from minisurvey import command, differences, make, run, write_deck, write_keymap, write_model
 from shims import preload, shim
 
 SILENT = 13                                       # seconds: more than one is waited for where nothing is left to do
@@ -76,16 +76,33 @@ claim(r.returncode == 0 and status == 3 and kept == ["shot2.a.state"] and lost a
       and differences("whole2.nc", "short.nc") == [], f"no memory to set up shot 2, of which there is a state, {kept}: exit status {p.returncode}; "
       "with memory it goes on from there: " + next((s for s in said.splitlines() if "shot 2 goes on" in s or "shot 2 begins" in s), said[-500:]))
 
-# --- the last state takes the disk longer than the rest of the job ------------------------------------------------------
+# --- the last state takes the disk longer than the rest of the job, and that of a shot longer than a lease as one begins that has a state --
 
 make(shots=1, tmax=8)
+os.mkdir("two")
+write_keymap(2, folder="two")
+TWO = ("keymap=two/line.keymap", "lease=10")
+job = Job(*TWO, "checkpoint=10000", "grace=0", output="two.nc", ranks=3, gate=2)
+job.until(lambda: job.gate.reached(1) and job.gate.reached(2))
+Path("two.nc.stop").touch()
+job.until(lambda: "no more shots" in job.said())
+job.end()
+Path("two.nc.stop").unlink()
+Path("two.nc.states/shot102.a.state").unlink()    # so 102 goes first
+Path("two.1").write_text("state 1")
+two = Job(*TWO, "checkpoint=0.0001", output="two.nc", ranks=2, machine={}, env={"LD_PRELOAD": shim("hold"), "HOLD": "two"})
 Path("hold.1").write_text("state 1")              # it stands still in the midst of it
 job = Job("checkpoint=0.0001", output="slow.nc", ranks=2, machine={}, env={"LD_PRELOAD": shim("hold"), "HOLD": "hold"})
+begun = two.until(lambda: Path("two.1.here").exists() and count("two.nc", "done") == 1)
 written = job.until(lambda: Path("hold.1.here").exists() and count("slow.nc", "done") == 1)
 time.sleep(SILENT)
 alive = job.process.poll() is None
 Path("hold.1").unlink()
+Path("two.1").unlink()
 status = job.end()
 claim(written and alive and status == 0 and "lost" not in job.said(), f"all shots are done, the last state is written {SILENT} s later: exit status "
       f"{status}, nobody is taken for lost: {line_with('worker 1', job.said())}")
+status = two.end()
+claim(begun and status == 0 and "lost" not in two.said() and "shot 101 goes on after step" in two.said(), "a shot that has a state begins while "
+      f"that of the one before is not written yet, for {SILENT} s at a lease of 10: exit status {status}: {line_with('shot 101', two.said())}")
 done()

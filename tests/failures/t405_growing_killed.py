@@ -107,14 +107,14 @@ here, lock, log = Path("here").resolve(), Path("slept.nc.lock"), Path("slept.err
 
 
 def sleeper(name, place):
-    """A job, and whether it stands still as it opens a file with `place` in its name."""
+    """A job, and whether it stands still at a place: see wait.c."""
     p = subprocess.Popen(command("par=job.par", f"output={name}"), stdin=subprocess.DEVNULL, stderr=log.open("w"),
-                         env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_AT": place, "WAIT_HERE": str(here)}))
+                         env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_HERE": str(here), **place}))
     return p, wait_until(here.exists, process=p)
 
 
 start("slept.nc")
-first, began = sleeper("slept.nc", ".half")
+first, began = sleeper("slept.nc", {"WAIT_AT": ".half"})
 gone = subprocess.Popen(["true"])
 gone.wait()
 lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))     # so that the other need not wait for its silence
@@ -127,10 +127,26 @@ claim(began and r.returncode == 0 and status == 1 and same and not differences("
       f"one that slept as it began to grow, until another had done all: exit statuses {r.returncode} and {status}, must be 0 and 1; output and "
       f"journal {'stay' if same else 'do not stay'}: {line_with('another run', log.read_text())}")
 
+# The same of one that sleeps when its output has grown, or as it makes the journal that follows: no line of it is lost, or comes twice.
+for place, began_at in ({"WAIT_RENAMED": "slept.nc"}, "it had grown"), ({"WAIT_AT": "slept.nc.journal."}, "its journal was to follow"):
+    start("slept.nc")
+    first, began = sleeper("slept.nc", place)
+    lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))
+    r = run("par=job.par", "output=slept.nc")
+    left = [Path("slept.nc" + end).read_bytes() for end in ("", ".journal")]
+    here.unlink()
+    status = first.wait(timeout=PATIENCE)
+    now = [Path("slept.nc" + end).read_bytes() for end in ("", ".journal")]
+    again = run("par=job.par", "output=slept.nc")
+    claim(began and r.returncode == 0 and again.returncode == 0 and now[0] == left[0] and now[1].startswith(left[1])
+          and now[1].count(b" grow ") == 1 and "to do: 0 of 6" in again.stderr and not lock.exists(),
+          f"one that slept as {began_at}: exit statuses {r.returncode}, {status}, and run again {again.returncode}, the journal "
+          f"{'stays' if now[1].startswith(left[1]) else 'does not stay'}, {now[1].count(b' grow ')} line(s) grow: {again.stderr.strip()[:200]}")
+
 # A survey that has grown before it had done any shot, and whose output is gone, begins anew, and goes on after that like any other.
 for text, removed in ((before, False), (after, True), (after, False)):
     Path("line.keymap").write_text(text)
-    p, began = sleeper("lost.nc", "lost.nc.log")
+    p, began = sleeper("lost.nc", {"WAIT_AT": "lost.nc.log"})
     p.kill()
     p.wait()
     here.unlink(missing_ok=True)

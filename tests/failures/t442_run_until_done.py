@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tools/run-until-done launches a job until it is done, stops where that is in vain, and drops bad hosts from the list."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +11,8 @@ from pathlib import Path
 
 from check import PATIENCE, claim, done
 from jobs import Gate, count, done_once, kick, ranks_here, slow_machine, wait_until
-from minisurvey import PROGRAM, differences, make, run, statuses
-from shims import preload
+from minisurvey import PROGRAM, differences, make, run, statuses, write_keymap
+from shims import preload, shim
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8
@@ -98,6 +99,29 @@ claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"a namelist in
 r = until_done("--fruitless", "1", str(PROGRAM), "Par= 'job.par'", "OUTPUT='capitals.nc'")
 claim(r.returncode == 0 and "2 of 2 shots are done" in r.stderr, f"names in capitals, values in quotes: {'; '.join(said(r))[-200:]}")
 make(shots=N)
+
+# --- killed while the output of a finished survey grows: its journal, all done, says nothing of this launch ------------------------
+
+Path("line.keymap").write_text(Path("line.keymap").read_text() + "shot 900 610 13.1 cable\n")
+for end in ("", ".journal"):
+    shutil.copy("whole.nc" + end, "grows.nc" + end)
+growing = script("growing.py", f"""
+import os, subprocess, sys, time
+words = [{str(PROGRAM)!r}, 'par=job.par', 'output=grows.nc']
+if os.path.exists('once'):
+    sys.exit(subprocess.run(words).returncode)
+open('once', 'w').close()
+p = subprocess.Popen(words, env={{**os.environ, 'LD_PRELOAD': {shim("wait")!r}, 'WAIT_AT': '.half', 'WAIT_HERE': 'here'}})
+while not os.path.exists('here') and p.poll() is None:
+    time.sleep(0.01)
+p.kill()
+p.wait()
+sys.exit(137)
+""")
+r = until_done("--output", "grows.nc", *growing)
+claim(r.returncode == 0 and statuses("grows.nc") == [1] * (N + 1),
+      f"one that grows is launched again: exit status {r.returncode}, {sum(statuses('grows.nc'))} of {N + 1} shots done; " + "; ".join(said(r)))
+write_keymap(N)
 
 # --- hosts --------------------------------------------------------------------------------------------------------------
 

@@ -93,6 +93,20 @@ status = job.end()
 claim(running and status == 3 and closed("press.nc"), f"SIGTERM some seconds after SIGUSR1 ends the grace: exit status {status}: "
       + line_with("another signal", job.said()))
 
+job = Job(*FOR_EVER, "grace=1000", output="twice.nc", ranks=1, gate=0.5)
+job.until(job.gate.reached)
+job.gate.open()
+kick(job.process.pid, sig=signal.SIGTERM)
+job.until(lambda: "no more shots are dealt" in job.said())
+kick(job.process.pid, sig=signal.SIGTERM)
+time.sleep(4)
+running = job.process.poll() is None
+kick(job.process.pid, sig=signal.SIGTERM)
+status = job.end()
+claim(running and status == 3 and closed("twice.nc") and job.said().count("another signal") == 1,
+      f"SIGTERM twice at once, as launchers hand it on, is one; another some seconds later ends the grace: exit status {status}: "
+      + line_with("another signal", job.said()))
+
 job = Job(*FOR_EVER, "grace=1", output="stuck.nc", ranks=3)
 job.until_dealt(1)
 kick(job.pid(1), sig=signal.SIGSTOP)

@@ -178,6 +178,40 @@ if bad:
     for name in files():
         os.remove(name)
 
+# --- one that begins anew and slept before it had its journal, until another one has done so, too, and ended -------------------------
+
+if bad:
+    def sleeper(opened):
+        """A job that sleeps as it opens its journal for the time of that number, and whether it had opened it for good before."""
+        for end in ("", ".journal"):
+            shutil.copy("whole.nc" + end, "out.nc" + end)
+        p = subprocess.Popen(command("par=job.par", "output=out.nc", "overwrite=y"), stdin=subprocess.DEVNULL, stderr=open("job.err", "w"),
+                             env=preload(os.environ, {"LD_PRELOAD": shim("wait"), "WAIT_AT": "out.nc.journal", "WAIT_AFTER": str(opened),
+                                                      "WAIT_HERE": str(here)}))
+        until(lambda: here.exists() or p.poll() is not None)
+        return p, p.poll() is not None or os.path.realpath("out.nc.journal") in map(os.path.realpath, Path(f"/proc/{p.pid}/fd").glob("*"))
+
+    for opened in range(100):
+        late, opens = sleeper(opened)
+        late.kill()
+        late.wait()
+        for name in [*files(), here, LOCK]:
+            Path(name).unlink(missing_ok=True)
+        if opens:
+            break
+    late, opens = sleeper(opened - 1)
+    began = LOCK.exists() and not opens
+    LOCK.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", LOCK.read_text()))
+    r = run("par=job.par", "output=out.nc", "overwrite=y")
+    before = files()
+    here.unlink()
+    status = late.wait(timeout=PATIENCE)
+    said = Path("job.err").read_text()
+    claim(began and r.returncode == 0 and status == 1 and "taken 'out.nc' over" in said and files() == before and not LOCK.exists(),
+          f"with overwrite=y, what another one has made meanwhile stays: exit statuses {r.returncode} and {status}: {said.strip()[-200:]}")
+    for name in files():
+        os.remove(name)
+
 # --- a lock left behind -------------------------------------------------------------------------------------------------
 
 gate, p = start("output=out.nc")

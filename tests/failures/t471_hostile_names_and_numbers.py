@@ -118,10 +118,12 @@ def longest_name():
         gone = subprocess.Popen(['true'])
         gone.wait()
         here = Path('/proc/sys/kernel/random/boot_id').read_text().strip() + '/' + os.readlink('/proc/self/ns/pid') + '/1'
-        Path(name + '.lock').write_text(f'lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid={gone.pid} here={here} token=0123456789abcdef '
-                                        'does=deals beat=000000000012\n')
+        for end, token in ('', '0123456789abcdef'), ('.0123456789abcdef.dead', 'fedcba9876543210'):    # and of one that died over it
+            Path(f'{name}.lock{end}').write_text(f'lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid={gone.pid} here={here} token={token} '
+                                                 'does=deals beat=000000000012\n')
         Path('more.keymap').write_text(Path('line.keymap').read_text() + 'shot 900 610 13.1 cable\n')
-        if fine('it grows, and takes over from a dead job', 'run', 'par=job.par', f'output={name}', 'keymap=more.keymap'):
+        if fine('it grows, and takes over from two dead jobs, of which one had the right to', 'run', 'par=job.par', f'output={name}',
+                'keymap=more.keymap'):
             claim(ms.statuses(name) == [1, 1, 1], f'all shots are done: {ms.statuses(name)}')
     left = sorted(p.name.replace(name, 'NAME') for p in Path('.').glob('ooo*'))
     claim(left == ['NAME', 'NAME.journal', 'NAME.log', 'NAME.par'], f'nothing else is left: {left}')

@@ -1,6 +1,6 @@
 /* A process that opens a file whose path has the words WAIT_AT in it makes WAIT_HERE, and waits until that is gone;
- * with WAIT_AFTER=1 at the second such file, not at the first. With SPACES no rank sees processes of the others, as on
- * machines of their own. */
+ * with WAIT_AFTER=1 at the second such file, not at the first; or once it has renamed a file to a path that ends with
+ * WAIT_RENAMED. With SPACES no rank sees processes of the others, as on machines of their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-static void look(const char *path) {
+static void look(const char *path, const char *at) {
     static int waited;
-    const char *at = getenv("WAIT_AT"), *here = getenv("WAIT_HERE"), *after = getenv("WAIT_AFTER");
+    const char *here = getenv("WAIT_HERE"), *after = getenv("WAIT_AFTER");
     static int opened;
     if (!at || !here || waited || !strstr(path, at) || (after && opened++ < atoi(after)))
         return;
@@ -20,6 +20,14 @@ static void look(const char *path) {
     close(make(here, O_CREAT | O_WRONLY, 0644));
     while (!access(here, F_OK))
         usleep(2000);
+}
+int rename(const char *from, const char *to) {
+    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    const char *at = getenv("WAIT_RENAMED");
+    int failed = real(from, to);
+    if (!failed && at && strlen(to) >= strlen(at) && !strcmp(to + strlen(to) - strlen(at), at))
+        look(to, to);
+    return failed;
 }
 ssize_t readlink(const char *path, char *target, size_t n) {
     ssize_t (*real)(const char *, char *, size_t) =
@@ -37,7 +45,7 @@ ssize_t readlink(const char *path, char *target, size_t n) {
         va_start(more, flags);                                                                                         \
         unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, unsigned) : 0;                                    \
         va_end(more);                                                                                                  \
-        look(path);                                                                                                    \
+        look(path, getenv("WAIT_AT"));                                                                                 \
         return real(path, flags, mode);                                                                                \
     }
 OPEN(open)
@@ -45,7 +53,7 @@ OPEN(open64)
 #define FOPEN(name)                                                                                                    \
     FILE *name(const char *path, const char *how) {                                                                    \
         FILE *(*real)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, #name);  \
-        look(path);                                                                                                    \
+        look(path, getenv("WAIT_AT"));                                                                                 \
         return real(path, how);                                                                                        \
     }
 FOPEN(fopen)

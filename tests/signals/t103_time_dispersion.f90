@@ -5,7 +5,7 @@ program t103_time_dispersion
   use kinds_m, only: dp, sp
   use parameters_m, only: job_t
   use text_m, only: Str
-  use time_dispersion_m, only: TimedispSource, TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
+  use time_dispersion_m, only: AddWaves, TimedispSource, Transforms, TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletMake, WaveletSpectrum, WaveletValue
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)
@@ -20,6 +20,7 @@ program t103_time_dispersion
   call Oscillators(0.0_dp)
   call SourceIsCausal()
   call TooCoarse()
+  call LongSums()
   call Done()
 
 contains
@@ -191,6 +192,27 @@ contains
     call Claim(early < 1 - 0.003_dp .and. early > 0.9_dp, 'a wavelet at 1 s leaves early, centred at '// &
                Str(early, 5)//' s: 0.9 .. 0.997')
   end subroutine SourceIsCausal
+
+  !> Sums for a long wavelet, by Fourier transforms, against the sums themselves.
+  subroutine LongSums()
+    integer, parameter :: n = 997, m = 701
+    real(dp), parameter :: t0 = -0.3_dp, dt = 0.002_dp, domega = 2.1_dp, t1 = 0.05_dp, dt1 = 0.0017_dp
+    complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
+    real(dp) :: x(n), omega(m), y(n), direct(n), e_forth, e_back
+    complex(dp) :: s(m), exact(m)
+    integer :: j, k
+    call random_number(x)
+    omega = [(2/dt1*sin(k*domega*dt1/2), k=0, m - 1)]
+    exact = [(sum([(x(j)*exp(i1*omega(k)*(t0 + (j - 1)*dt)), j=1, n)])*dt, k=1, m)]
+    s = Transforms(x, t0, dt, omega)
+    e_forth = maxval(abs(s - exact))/maxval(abs(exact(2:)))
+    direct = x + [(sum([(real(s(k)*exp(-i1*(k - 1)*domega*(t1 + (j - 1)*dt1)), dp), k=1, m)]), j=1, n)]
+    y = x
+    call AddWaves(s, domega, t1, dt1, y)
+    e_back = maxval(abs(y - direct))/maxval(abs(direct))
+    call Claim(max(e_forth, e_back) <= 1e-9_dp, 'sums of a long wavelet by Fourier transforms: noise to its spectrum at uneven frequencies '// &
+               Str(e_forth, 2)//', and back '//Str(e_back, 2)//' <= 1e-9 of the largest')
+  end subroutine LongSums
 
   !> A time step that cannot carry the whole wavelet: what it can carry is there, all of it finite.
   subroutine TooCoarse()

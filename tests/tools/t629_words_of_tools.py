@@ -111,6 +111,34 @@ for number, wanted in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
     claim(job.returncode == wanted and len(begun) == 1 and not left and text.startswith('error: stopped by'),
           f'{number.name} amid a new file: exit status {job.returncode}, {wanted} wanted, {len(left)} files left: {text.strip()}')
 
+# --- a file that comes meanwhile stays, where there are no hard links too ---
+Path('meanwhile.py').write_text("""import errno
+import os
+import sys
+from spltools import cli
+
+
+def link(*_):
+    raise OSError(errno.EPERM, 'no links here')
+
+
+def main(words):
+    if words[0] == 'nolinks':
+        os.link = link
+    with cli.new_file('new.txt') as name:
+        open(name, 'w').write('mine')
+        if words[1] == 'meanwhile':
+            open('new.txt', 'w').write('yours')
+""")
+for links in 'links', 'nolinks':
+    for when, wanted, kept in ('alone', 0, 'mine'), ('meanwhile', 1, 'yours'):
+        Path('new.txt').unlink(missing_ok=True)
+        job = subprocess.run([PYTHON, '-c', "from spltools.cli import run; run('meanwhile')", links, when], capture_output=True, text=True,
+                             env={**os.environ, 'PYTHONPATH': f'{TOOLS}:.'})
+        left = [p.name for p in Path('.').glob('*new.txt*')]
+        claim(job.returncode == wanted and Path('new.txt').read_text() == kept and left == ['new.txt'] and ('appeared' in job.stderr) == (wanted > 0),
+              f"a new file, {links}, {when}: exit status {job.returncode}, it holds '{Path('new.txt').read_text()}': {job.stderr.strip()}")
+
 
 # --- the runner ---
 def runner(*words):
@@ -126,6 +154,13 @@ for words, wanted in (([], 'no command to launch'), (['--wait', 'nan', 'true'], 
 Path('gathers.nc.hosts').write_text('n1\nn2\n')
 status, text = runner('--hosts', 'gathers.nc.hosts', '--launches', '1', '--wait', '0', 'true', '{hosts}')
 claim(status == 1 and 'another name' in text, f'a host list that has the name of its copy is refused: {text}')
+for wanted, kept, text in ('no copy', True, 'n1\nmine\n'), ('no journal', False, 'n2\n'), ('no journal', False, None):
+    Path('nodes').write_text('n1\nn2\n' if text else 'n3\n')             # the last time what the run before has left
+    if text:
+        Path('gathers.nc.hosts').write_text(text)
+    status, said = runner('--hosts', 'nodes', '--launches', '1', '--wait', '0', 'true', '{hosts}')
+    claim(wanted in said and (Path('gathers.nc.hosts').read_text() == text) == kept,
+          f"a file {'of the user' if kept else 'that is its own copy'} with the name of the copy {'stays' if kept else 'is replaced'}: {said}")
 
 # --- words of one ---
 Path('one.keymap').write_text('spread far fixed x0=700 interval=10 channels=1 depth=10\nshot 7 590 13.1 far\n')

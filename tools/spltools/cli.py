@@ -342,11 +342,9 @@ def new_file(path, overwrite=False):
             os.replace(temporary, path)
         else:
             try:
-                os.link(temporary, path)  # unlike rename, refuses a file that came meanwhile
+                _appear(temporary, path)
             except FileExistsError:
                 fail(f'{path} appeared while this tool was working; {_instead(overwrite)}')
-            except OSError:  # file systems without hard links
-                os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')
     except (OSError, RuntimeError) as problem:
         if not isinstance(problem, Unwritten) or problem.filename == temporary:     # else it is of another one
@@ -355,6 +353,21 @@ def new_file(path, overwrite=False):
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _appear(temporary, path):
+    """A file gets its name, which unlike rename refuses one that came meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # file systems without hard links
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(path)
+            raise
 
 
 def _started(pid):
