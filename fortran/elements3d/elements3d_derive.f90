@@ -1,7 +1,7 @@
 !> Derives the scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_derive
   use anelastic_m, only: coarse_least_q
-  use elements_cut_m, only: CutCan
+  use elements_cut_m, only: CutCan, CutFewest
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, in_element, in_memory
   use elements_make_m, only: ElementsSlowest
@@ -68,6 +68,7 @@ contains
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
       if (.not. allocated(error)) call CutCan(self%elements, job%group, error)
+      self%fewest = CutFewest(self%elements%n)
     end select
   end procedure derive
 
