@@ -27,13 +27,22 @@ def _volumes(mesh):
         yield (f'{bad.sum()} of {len(bad)} elements are inverted or have no volume: the worst is {place(mesh, e)}, '
                f'{_turned(mesh, e)}')
     angle, part = hexahedron.flatness(mesh.nodes, mesh.elements)
-    worst = np.minimum(angle / LEAST_ANGLE, part / LEAST_PART)
+    worst = _thickness(angle, part)
     bad = (least > 0) & (worst < 1)
     if bad.any():
         e = np.where(bad, worst, np.inf).argmin()
         yield (f'{bad.sum()} of {len(bad)} elements are nearly flat somewhere: the worst is {place(mesh, e)}, where volume (the '
                f'Jacobian) falls to {angle[e]:.3g} of that of edges at right angles, must be at least {LEAST_ANGLE:g}, and to '
                f'{part[e]:.3g} of its largest in the element, must be at least {LEAST_PART:g}; move its nodes apart')
+
+
+def _thickness(angle, part):
+    return np.minimum(angle / LEAST_ANGLE, part / LEAST_PART)
+
+
+def thickness(mesh):
+    """Of each element how far it is from what is refused: at 1; below 0 it is inside out somewhere."""
+    return _thickness(*hexahedron.flatness(mesh.nodes, mesh.elements))
 
 
 def _turned(mesh, e):
