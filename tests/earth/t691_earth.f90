@@ -183,6 +183,12 @@ contains
     call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)), called=[character(9) :: 'crossline', 'inline', 'z'])
     call Model3dRead(job, earth, error)
     call Same3('x called crossline, y called inline, as the attribute axis tells')
+    job%vp_var = 'speed'
+    call Model3dRead(job, earth, error)
+    call ClaimFails(error, "has no variable 'speed' of numbers in 3 dimensions, x, y and z: name one by the parameter that ends "// &
+      'in _var; it has vp', 'a variable that is not there')
+    job%vp_var = 'vp'
+    call Model3dRead(job, earth, error)
     same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
     call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
     job%model_at = 'nodes'
