@@ -144,6 +144,22 @@ def turned(path):
         h[:] = -a["basement"][:].T
 
 
+def told(change):
+    """What spl-model layers says of the basement changed so."""
+    Path("changed_cells.nc").unlink(missing_ok=True)
+    shutil.copy("floor.nc", "changed.nc")
+    with Dataset("changed.nc", "r+") as f:
+        change(f)
+    Path("changed.layers").write_text(LAYERS.replace("floor.nc", "changed.nc"))
+    return cells("changed.layers", "changed_cells.nc")[1]
+
+
+for phrase, change in (("the units of basement are 'ft', must be m or km", lambda f: f["basement"].setncattr("units", "ft")),
+                       ("the units of y are 'feet', must be m or km", lambda f: f["y"].setncattr("units", "feet")),
+                       ("dimension x has no coordinate variable", lambda f: f.renameVariable("x", "where")),
+                       ("cannot tell x from y by the coordinates north and x", lambda f: (f.renameDimension("y", "north"), f.renameVariable("y", "north")))):
+    sentence = told(change)
+    claim(phrase in sentence, f"spl-model layers refuses a grid as SplSemmod does: {sentence[-150:]}")
 with Dataset("floor.nc") as f:
     rows = [f"{1000 * x:.1f} {1000 * y:.1f} {f['basement'][j, i]:.4f}" for j, y in enumerate(f["y"][:]) for i, x in enumerate(f["x"][:])]
 Path("the basin").mkdir()
