@@ -27,8 +27,8 @@ module grouping_m
 contains
 
   !> The fewest ranks that hold a shot together, `least` or more, 0 = no group does. need(n, kind): what each of n ranks needs on
-  !> cores or on a GPU [bytes]. A job with GPUs models on them: with so few ranks at least half of its groups there hold the shot, for the others can
-  !> compute on cores; or, where that is never so, one group does. Without GPUs all groups must hold it.
+  !> cores or on a GPU [bytes]. A job with GPUs models on them: with so few ranks at least half of its groups there hold the shot,
+  !> for the others can compute on cores; or, where that is never so, one group does. Without GPUs all groups must hold it.
   pure integer function GroupingFewest(places, need, least) result(ranks)
     type(places_t), intent(in) :: places
     real(dp), intent(in) :: need(:, :)

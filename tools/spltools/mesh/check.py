@@ -12,7 +12,8 @@ INSIDE = 1e-3           # a node nearer to a face than this part of its size lie
 
 def check(mesh):
     """Sentences, most serious first; none: the mesh can be used."""
-    return [sentence for test in (_volumes, _twice, _double_nodes, _shared, _hanging, _middles, _parts, _loose) for sentence in test(mesh)]
+    tests = _volumes, _twice, _double_nodes, _shared, _hanging, _middles, _parts, _loose
+    return [sentence for test in tests for sentence in test(mesh)]
 
 
 def place(mesh, element):
@@ -167,7 +168,8 @@ def _middles(mesh):
     """Edges and sides that elements share have one node in their middle, else the elements part or overlap there."""
     if mesh.per_element() != 27:
         return
-    for what, rows, middle in (('edge', np.sort(mesh.elements[:, hexahedron.EDGES].reshape(-1, 2), axis=1), mesh.elements[:, 8:20]),
+    edges = np.sort(mesh.elements[:, hexahedron.EDGES].reshape(-1, 2), axis=1)
+    for what, rows, middle in (('edge', edges, mesh.elements[:, 8:20]),
                                ('side', faces(mesh.elements), mesh.elements[:, hexahedron.SIDE_MIDDLES])):
         number, middle, per = numbered(rows), middle.ravel(), middle.shape[1]
         _, first = np.unique(number, return_index=True)
@@ -177,8 +179,8 @@ def _middles(mesh):
             row = differs.argmax()
             a, b = middle[row], other[row]
             yield (f'{differs.sum()} {what}s have another node in their middle than in the neighbour: the first is of '
-                   f'{place(mesh, row // per)}, with node {a + 1} at {at(mesh.nodes[a])}, where another element has node {b + 1} at '
-                   f'{at(mesh.nodes[b])}; merge them in the mesher')
+                   f'{place(mesh, row // per)}, with node {a + 1} at {at(mesh.nodes[a])}, where another element has node {b + 1} '
+                   f'at {at(mesh.nodes[b])}; merge them in the mesher')
 
 
 def _parts(mesh):

@@ -116,8 +116,8 @@ def jacobians(nodes, elements, places):
 
 
 def flatness(nodes, elements):
-    """Of each element the least, over the points of the solver, of the Jacobian in parts of the product of the lengths of its columns,
-    1 where edges are at right angles; and in parts of the largest one of the element."""
+    """Of each element the least, over the points of the solver, of the Jacobian in parts of the product of the lengths of its
+    columns, 1 where edges are at right angles; and in parts of the largest one of the element."""
     tiny, found = np.finfo(float).tiny, []
     for slopes in _slopes(nodes, elements, at_points(GLL)):
         j = _determinant(*slopes)
