@@ -31,6 +31,7 @@ module model3d_m
     real(dp) :: x0(3) = 0                     !< the first of them [m]
     logical :: attenuates = .false.
     type(flat_layers_t) :: layers                  !< stand for the earth instead of volumes where n > 0
+    integer :: below = 0                      !< of them no cell of the grid knows, which ends above; they are not summed up
     real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
     type(part_t) :: part                      !< the samples that these are
     logical :: on_disk = .false.              !< there are none: parts are read as they are needed
@@ -78,8 +79,9 @@ module model3d_m
       integer(i8), intent(in) :: crc(5)
     end subroutine EndSummary
 
-    !> Sums up flat layers.
-    module subroutine SummariseLayers(earth)
+    !> Sums up flat layers, as far down as the cells of the grid know of them.
+    module subroutine SummariseLayers(job, earth)
+      type(job_t), intent(in) :: job
       type(model3d_t), intent(inout) :: earth
     end subroutine SummariseLayers
   end interface
@@ -105,7 +107,7 @@ contains
       earth%low = [-huge(1.0_dp), -huge(1.0_dp), earth%layers%top(1)]
       earth%high = huge(1.0_dp)
       earth%sources = 'layers: '//job%layers
-      call SummariseLayers(earth)
+      call SummariseLayers(job, earth)
     else
       earth%on_disk = TooLarge(job)
       if (earth%on_disk) then

@@ -2,14 +2,14 @@
 module model3d_netcdf_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_get_doubles, fio_var_rank, fio_var_type
-  use iso_c_binding, only: c_long_long, c_ptr
+  use fio_c, only: fio_close, fio_get_doubles, fio_var_count, fio_var_name, fio_var_rank, fio_var_type
+  use iso_c_binding, only: c_char, c_long_long, c_ptr
   use kinds_m, only: dp, i4, sp
   use model_samples_m, only: part_t, samples_t, SamplesVolume
   use netcdf_axes_m, only: side_t, NetcdfSides
   use netcdf_variable_m, only: packing_t, NetcdfHeld, NetcdfMissing, NetcdfOpen, NetcdfPacking, NetcdfUnit, &
                                NetcdfWhyMissing
-  use text_m, only: CString, Str
+  use text_m, only: CString, FString, Str
   implicit none
   private
   public :: NetcdfRead3d
@@ -31,17 +31,15 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(side_t) :: side(3)
     type(c_ptr) :: file
-    integer :: i, of(3), rank, width
+    integer :: i, of(3)
     n = 0
     d = 0
     x0 = 0
     call NetcdfOpen(s, file, error)
     if (allocated(error)) return
-    rank = fio_var_rank(file, CString(name))
-    width = fio_var_type(file, CString(name))
-    if (rank /= 3 .or. width == 0) then
+    if (.not. IsVolume(file, name)) then
       call Fail(error, s%what//" model '"//s%file//"' has no variable '"//name//"' of numbers in 3 dimensions, x, y and z: "// &
-        'name it by the parameter that ends in _var')
+        'name one by the parameter that ends in _var; it has '//Volumes(file))
     else if (s%what /= 'quality factor') then
       call NetcdfUnit(file, name, s, error)
     end if
@@ -59,6 +57,28 @@ contains
     end if
     if (fio_close(file) /= 0) continue   ! it was only read
   end subroutine NetcdfRead3d
+
+  logical function IsVolume(file, name)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: name
+    IsVolume = fio_var_rank(file, CString(name)) == 3
+    if (IsVolume) IsVolume = fio_var_type(file, CString(name)) /= 0
+  end function IsVolume
+
+  !> The names of those that could be meant, in words.
+  function Volumes(file) result(words)
+    type(c_ptr), intent(in) :: file
+    character(:), allocatable :: words
+    character(kind=c_char, len=257) :: buffer
+    integer :: i
+    words = ''
+    do i = 0, fio_var_count(file) - 1
+      if (fio_var_name(file, i, buffer) /= 0) exit
+      if (IsVolume(file, FString(buffer))) words = words//', '//FString(buffer)
+    end do
+    if (words == '') words = '  none of that kind'
+    words = words(3:)
+  end function Volumes
 
   !> of(1:3): the dimensions of the variable, slowest first, that are x, y and z.
   subroutine ReadSides3d(file, name, s, side, of, error)

@@ -1,9 +1,11 @@
 !> A summary of a 3D earth once it is read: slowest and fastest waves, checksums, where ground and sea bed are. It is gathered
 !> slab by slab of volumes that stay on disk. Arguments stand in model3d.f90.
 submodule(model3d_m) model3d_summary
+  use contact_cells_m, only: contact_reach
   use fio_c, only: fio_crc_floats
   use hash_m, only: hash_t, HashAdd, HashText
   use model_checksum_m, only: ModelChecksumAdd, ModelChecksumRoom
+  use sea_floor_m, only: floor_reach
   implicit none
 
   real(dp), parameter :: thin_most = 4.0e6_dp     !< samples of a model on disk that are kept
@@ -121,12 +123,19 @@ contains
 
   module procedure SummariseLayers
     type(hash_t) :: hash
+    real(dp) :: dz, bottom                    !< spacing, and where the last cell ends that one of the grid is made from [m]
     integer :: l, p
+    dz = merge(job%dz, job%dx, job%dz > 0)
+    bottom = huge(bottom)
+    if (dz > 0 .and. job%depth > 0) bottom = earth%layers%top(1) + job%depth + (1 + max(contact_reach, floor_reach))*dz
+    earth%below = count(earth%layers%top > bottom)
     call StartSummary(earth)
     do l = 1, earth%layers%n
       associate (m => earth%layers%medium(:, l))
-        call Widen(earth, m(1), m(2), m(3))
-        if (earth%attenuates) call WidenQ(earth, m([1, 2, 4, 5]))
+        if (l <= earth%layers%n - earth%below) then
+          call Widen(earth, m(1), m(2), m(3))
+          if (earth%attenuates) call WidenQ(earth, m([1, 2, 4, 5]))
+        end if
         call HashAdd(hash, earth%layers%top(l))
         do p = 1, merge(5, 3, earth%attenuates)
           call HashAdd(hash, m(p))

@@ -13,6 +13,7 @@ module elements_m
 
   integer, parameter, public :: tensor_numbers = 21   !< constants of an anisotropic medium
   integer, parameter, public :: degree = 4, along = degree + 1, on_face = along**2, in_element = along**3
+  real(dp), parameter, public :: least_ppw = 4.5_dp   !< points per shortest wavelength with which waves are right to about 1 %
   integer, parameter, public :: in_memory = 57    !< points of an element that have memory variables where not all have them
   real(dp), parameter, public :: looks_up = 0.3_dp  !< cosine between up and the normal of a side that looks up: 73 degrees
   integer, parameter, public :: face_inner = 0, face_free = 1, face_absorbs = 2, face_contact = 3

@@ -1,9 +1,9 @@
 !> Derives the scheme of a survey: source, attenuation, points per wavelength, time step. Arguments stand in elements3d.f90.
 submodule(elements3d_m) elements3d_derive
   use anelastic_m, only: coarse_least_q
-  use elements_cut_m, only: CutCan
+  use elements_cut_m, only: CutCan, CutFewest
   use elements_dt_m, only: ElementsDt
-  use elements_m, only: degree, in_element, in_memory
+  use elements_m, only: degree, in_element, in_memory, least_ppw
   use elements_make_m, only: ElementsSlowest
   use elements_pictures_m, only: PictureSpacing
   use elements_relax_m, only: ElementsUnrelax
@@ -19,7 +19,6 @@ submodule(elements3d_m) elements3d_derive
   use zener_m, only: ZenerModulus, ZenerShares
   implicit none
 
-  real(dp), parameter :: least_ppw = 4.5_dp           !< points per shortest wavelength with which waves are right to about 1 %
   real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
   real(dp), parameter :: most_relaxing = 0.95_dp      !< of a modulus
   real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
@@ -68,6 +67,7 @@ contains
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
       if (.not. allocated(error)) call CutCan(self%elements, job%group, error)
+      self%fewest = CutFewest(self%elements%n)
     end select
   end procedure derive
 

@@ -11,7 +11,7 @@ module elements_cut_m
   use text_m, only: Str
   implicit none
   private
-  public :: cut_t, ElementsCut, CutCan, CutWords
+  public :: cut_t, ElementsCut, CutCan, CutFewest, CutWords
 
   type :: cut_t
     integer :: pieces = 1
@@ -101,6 +101,12 @@ contains
       call Fail(error, 'a mesh of '//Str(elements%n)//' elements is too large for one rank, which has at most '// &
                 Str(most_of_one)//': give group=2 or more')
   end subroutine CutCan
+
+  !> The fewest ranks that number the points of so many elements.
+  pure integer function CutFewest(elements)
+    integer, intent(in) :: elements
+    CutFewest = (elements - 1)/most_of_one + 1
+  end function CutFewest
 
   !> Costs and places of bricks.
   subroutine Weigh(elements, relaxing, b)

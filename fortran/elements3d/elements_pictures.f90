@@ -107,7 +107,11 @@ contains
       call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the mesh, which ends at '//Str(high(3), 9)// &
                 ' m: give a depth inside')
     end if
-    if (.not. scheme%snapshot > 0 .or. allocated(error)) return
+    if (allocated(error)) return
+    if (.not. scheme%snapshot > 0) then
+      call CheckNumbers()
+      return
+    end if
     allocate (planes, source=SplitList(scheme%planes))
     allocate (place(size(planes)), axis(size(planes)))
     do p = 1, size(planes)
@@ -129,9 +133,16 @@ contains
         return
       end do
     end do
-    if (PictureNumbers(scheme, window) > numbers_most) &
+    call CheckNumbers()
+
+  contains
+
+    subroutine CheckNumbers()
+      if (PictureNumbers(scheme, window) <= numbers_most) return
       call Fail(error, 'the pictures of shot record '//Str(record)//' are '//Str(PictureNumbers(scheme, window), 3)// &
-                ' numbers, which are too large, at most 2e9: take fewer (snapshot), coarser (snapshot_dx) or fewer planes')
+                ' numbers, which are too large, at most 2e9: take '//trim(merge('fewer (snapshot), coarser (snapshot_dx) or '// &
+                'fewer planes', 'coarser ones (snapshot_dx)'//repeat(' ', 29), scheme%snapshot > 0)))
+    end subroutine CheckNumbers
   end subroutine PicturesCheck
 
   !> Numbers of all pictures of a shot.

@@ -101,8 +101,8 @@ contains
     levels%own = [levels%own, (size(stack%rows), l=1, stack%below)]
     levels%layer = [levels%layer, (size(stack%rows) + 1, l=0, m*stack%below)]
     levels%part = [levels%part, (box%sponge*l/max(1, m*stack%below), l=0, m*stack%below)]
-    call CountColumns(box%x, box%width(1), box%sponge, 1, columns(1), inside)
-    call CountColumns(box%y, box%width(2), box%sponge, 1, columns(2), inside)
+    call CountColumns(box, 1, 1, columns(1), inside)
+    call CountColumns(box, 2, 1, columns(2), inside)
     levels%undoubled = product(real(columns, dp))*(sum(real(stack%rows, dp)) + stack%below)
     if (box%doubles) levels%cost = Cost(box, stack, levels, doubling)
   end subroutine LevelsMake

@@ -68,7 +68,11 @@ contains
     do
       call StackMake(table, box, 2**doublings, other, error)
       if (.not. allocated(error)) call LevelsMake(table, box, doublings, other, its, error)
-      if (allocated(error)) return
+      if (allocated(error) .and. .not. allocated(levels%rows)) return
+      if (allocated(error)) then                          ! its other columns do not do: fewer doublings are made
+        deallocate (error)
+        exit
+      end if
       if (.not. its%fit) exit
       if (.not. allocated(levels%rows) .or. its%cost < worth_it*levels%cost) then
         stack = other

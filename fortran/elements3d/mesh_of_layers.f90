@@ -1,5 +1,6 @@
 !> The mesh of layers that a job asks for: its box, and elements as large as velocities allow.
 module mesh_of_layers_m
+  use elements_m, only: degree, least_ppw
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t, LayersRead
@@ -31,6 +32,7 @@ contains
     if (allocated(error)) return
     call Velocities(table, materials, wave, box%fastest, box%fluid, error)
     if (allocated(error)) return
+    box%largest = degree/least_ppw*wave/fmax
     wave = wave/fmax/job%mesh_per_wave
     box%x = job%mesh_x
     box%y = job%mesh_y

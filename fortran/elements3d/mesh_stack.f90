@@ -25,6 +25,7 @@ module mesh_stack_m
     real(dp), allocatable :: height(:)                    !< of those of each layer at most [m]
     logical, allocatable :: fluid(:)                      !< of each layer
     real(dp) :: sponge = 0                                !< [m]
+    real(dp), allocatable :: largest(:)                   !< elements of each layer that hold waves, where that is known [m]
     real(dp) :: thinnest = 0.4_dp                         !< part of a height
     integer :: per = 8                                    !< nodes of an element
     real(dp), allocatable :: widest(:)                    !< elements of each layer by velocity [m]
@@ -62,8 +63,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call CheckColumns(table, box, error)
     if (allocated(error)) return
-    call MakeAxis(box%x, box%width(1), box%sponge, Between(box), whole, stack%x)
-    call MakeAxis(box%y, box%width(2), box%sponge, Between(box), whole, stack%y)
+    call MakeAxis(box, 1, whole, stack%x)
+    call MakeAxis(box, 2, whole, stack%y)
     call Surfaces(table, box, stack, error)
     if (allocated(error)) return
     call Cut(box%fluid, stack%true)
@@ -91,23 +92,25 @@ contains
       Str(most_elements/2)//' are possible: use wider elements (mesh_dx, mesh_dy, or a lower fmax) or a smaller box')
   end subroutine CheckColumns
 
-  !> between: nodes from one end of an element to the other. whole: columns are a multiple of this.
-  pure subroutine MakeAxis(ends, width, sponge, between, whole, axis)
-    real(dp), intent(in) :: ends(2), width, sponge
-    integer, intent(in) :: between, whole
+  !> Along axis a, x or y. whole: columns are a multiple of this.
+  pure subroutine MakeAxis(box, a, whole, axis)
+    type(layers_box_t), intent(in) :: box
+    integer, intent(in) :: a, whole
     type(axis_t), intent(out) :: axis
-    integer :: n, outside, i
-    real(dp) :: at
-    call CountColumns(ends, width, sponge, whole, axis%columns, n)
+    integer :: n, outside, i, between
+    real(dp) :: at, ends(2)
+    call CountColumns(box, a, whole, axis%columns, n)
+    ends = EndsOf(box, a)
+    between = merge(1, 2, box%per == 8)
     outside = (axis%columns - n)/2
     axis%width = (ends(2) - ends(1))/n
     allocate (axis%node(0:between*axis%columns), axis%inside(0:between*axis%columns))
     do i = 0, between*axis%columns
       at = real(i, dp)/between - outside                  ! in elements of the box
       if (at < 0) then
-        axis%node(i) = ends(1) + at*sponge/outside
+        axis%node(i) = ends(1) + at*box%sponge/outside
       else if (at > n) then
-        axis%node(i) = ends(2) + (at - n)*sponge/outside
+        axis%node(i) = ends(2) + (at - n)*box%sponge/outside
       else
         axis%node(i) = ends(1) + (ends(2) - ends(1))*(at/n)
       end if
@@ -115,19 +118,39 @@ contains
     end do
   end subroutine MakeAxis
 
-  !> Columns along an axis, a multiple of `whole`, of which `inside` are in the box.
-  pure subroutine CountColumns(ends, width, sponge, whole, columns, inside)
-    real(dp), intent(in) :: ends(2), width, sponge
-    integer, intent(in) :: whole
+  pure function EndsOf(box, a) result(ends)
+    type(layers_box_t), intent(in) :: box
+    integer, intent(in) :: a
+    real(dp) :: ends(2)
+    ends = merge(box%x, box%y, a == 1)
+  end function EndsOf
+
+  !> Columns along axis a, a multiple of `whole`, of which `inside` are in the box.
+  pure subroutine CountColumns(box, a, whole, columns, inside)
+    type(layers_box_t), intent(in) :: box
+    integer, intent(in) :: a, whole
     integer, intent(out) :: columns, inside
-    inside = ElementsIn(ends(2) - ends(1), width)
+    real(dp) :: ends(2)
+    ends = EndsOf(box, a)
+    inside = ElementsIn(ends(2) - ends(1), box%width(a))
     do
-      columns = inside
-      if (sponge > 0) columns = inside + 2*max(1, nint(sponge*inside/(ends(2) - ends(1))))
+      columns = inside + 2*Outside(box, ends(2) - ends(1), inside, 1)
       if (modulo(columns, whole) == 0) return
       inside = inside + 1
     end do
   end subroutine CountColumns
+
+  !> Elements of the sponge beside n of a length: about as large, and not larger than layers from k on bear where those n are not.
+  pure integer function Outside(box, length, n, k)
+    type(layers_box_t), intent(in) :: box
+    real(dp), intent(in) :: length
+    integer, intent(in) :: n, k
+    Outside = 0
+    if (.not. box%sponge > 0) return
+    Outside = max(1, nint(box%sponge*n/length))
+    if (.not. allocated(box%largest)) return
+    if (box%sponge/Outside > minval(box%largest(k:)) .and. length/n <= minval(box%largest(k:))) Outside = Outside + 1
+  end function Outside
 
   !> Elements of at most this size in a length; a millionth more is no more.
   pure integer function ElementsIn(length, most)
@@ -218,7 +241,7 @@ contains
       stack%rows(k) = ElementsIn(stack%thick(k), box%height(k))
       stack%least(k) = box%thinnest*stack%thick(k)/stack%rows(k)
     end do
-    if (box%sponge > 0) stack%below = max(1, nint(box%sponge*stack%rows(n)/stack%thick(n)))
+    stack%below = Outside(box, stack%thick(n), stack%rows(n), n)
 
   contains
 

@@ -39,6 +39,7 @@ module physics_m
     character(:), allocatable :: verb         !< a verb of its own; '' none
     character(:), allocatable :: verb_does    !< what that does, for the help
     logical :: groups = .false.               !< several ranks may share a shot
+    integer :: fewest = 1                     !< ranks that hold a shot at least, whatever memory they have; known with the scheme
     logical :: finds_surface = .false.        !< `silent` knows itself whether a place is on a free surface, which may be anywhere
     logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
                                               !< they are cells

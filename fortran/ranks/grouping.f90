@@ -26,17 +26,18 @@ module grouping_m
 
 contains
 
-  !> The fewest ranks that hold a shot together, 0 = no group does. need(n, kind): what each of n ranks needs on cores or on a GPU
-  !> [bytes]. A job with GPUs models on them: with so few ranks at least half of its groups there hold the shot, for the others can
-  !> compute on cores; or, where that is never so, one group does. Without GPUs all groups must hold it.
-  pure integer function GroupingFewest(places, need) result(ranks)
+  !> The fewest ranks that hold a shot together, `least` or more, 0 = no group does. need(n, kind): what each of n ranks needs on
+  !> cores or on a GPU [bytes]. A job with GPUs models on them: with so few ranks at least half of its groups there hold the shot,
+  !> for the others can compute on cores; or, where that is never so, one group does. Without GPUs all groups must hold it.
+  pure integer function GroupingFewest(places, need, least) result(ranks)
     type(places_t), intent(in) :: places
     real(dp), intent(in) :: need(:, :)
+    integer, intent(in) :: least
     type(grouping_t) :: grouping
     integer :: n, kind, one, hold, groups
     kind = merge(ON_GPU, ON_CORES, any(places%gpu))
     one = 0
-    do n = 1, size(need, 1)
+    do n = least, size(need, 1)
       call GroupingMake(n, places%node, places%works, places%gpu, grouping)
       call Holding(grouping, places%room(:, kind) >= need(n, kind), kind == ON_GPU, hold, groups)
       if (groups == 0) exit

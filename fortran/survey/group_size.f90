@@ -47,7 +47,7 @@ contains
     do n = 1, most
       need(n, kind) = GroupNeed(survey, n, kind)
     end do
-    ranks = GroupingFewest(left, need)
+    ranks = GroupingFewest(left, need, survey%physics%fewest)
     if (ranks == 0) then
       call TooLarge(survey, left, need(:, kind), kind, error)
       return
@@ -115,7 +115,7 @@ contains
     integer, intent(in) :: kind
     integer :: n
     ranks = 0
-    do n = 1, merge(MOST_RANKS, 1, survey%physics%groups)
+    do n = survey%physics%fewest, merge(MOST_RANKS, 1, survey%physics%groups)
       if (GroupNeed(survey, n, kind) > room) cycle
       ranks = n
       return
@@ -147,6 +147,13 @@ contains
     text = 'group = auto: '
     if (most == 0) then
       call Fail(error, text//'the job has no worker rank: start at least 2 processes')
+      return
+    end if
+    if (most < survey%physics%fewest) then
+      call Fail(error, text//'shot record '//Str(survey%largest)//' ('// &
+                survey%physics%grid_words(survey%scheme, survey%window)//') is too large for '//Str(most)//' rank(s), whatever '// &
+                'memory these have: start '//Str(survey%physics%fewest + 1)//' processes at least'// &
+                trim(merge(' on as many GPUs, or gpn=0 to compute on CPU cores', repeat(' ', 50), kind == ON_GPU)))
       return
     end if
     text = text//Needs(survey, need(1), kind)

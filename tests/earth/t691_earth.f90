@@ -75,6 +75,28 @@ contains
                all(abs(earth%layers%medium(4:5, 2) - [1/60.0_dp, 1/40.0_dp]) < 1e-12_dp), 'Qp = 60 there, and none in the water')
   end subroutine LayersByRule
 
+  !> Layers below the grid: where no cell knows of them they set neither time step nor spacing nor memory variables.
+  subroutine DeepLayers()
+    character(*), parameter :: upper = '0 4000 2000 2600 155 40'//nl//'1000 6000 3464 2700 180 69.3'//nl
+    real(sp), allocatable :: medium(:, :, :, :)
+    integer :: deep
+    do deep = 3600, 7600, 4000
+      call Put('deep.layers', upper//Str(deep)//' 9000 500 3000 20 12'//nl)
+      call Settings('layers = deep.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
+      call Model3dRead(job, earth, error)
+      call ClaimFine(error, 'a layer at '//Str(deep)//' m, the grid ends at 3000 m')
+      call Claim((abs(earth%vmax - 6000) < 1e-9 .and. abs(earth%vmin - 2000) < 1e-9 .and. abs(earth%qmin - 40) < 1e-9 .and. &
+                  earth%below == 1) .eqv. deep == 7600, 'vp to '//Str(earth%vmax)//', vs from '//Str(earth%vmin)//' m/s, Q from '// &
+                 Str(earth%qmin)//': it counts as far as contacts reach into the grid')
+    end do
+    call Model3dWindow(earth, job, shot, window, error)
+    call move_alloc(window%medium, medium)
+    call Put('deep.layers', upper)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
+    call Claim(all(abs(medium - window%medium) <= 0) .and. earth%below == 0, 'the cells are those without it')
+  end subroutine DeepLayers
+
   !> One thinner than its cell is no step: the cell has harmonic moduli, mean density, and those beside it are as they are.
   subroutine ThinLayer()
     call Put('thin.layers', '0 4000 2000 2600'//nl//'1000 6000 3464 2700'//nl//'1100 4000 2000 2600'//nl)
@@ -116,6 +138,7 @@ contains
                'and the mean stiffness, '//Str(100*sum(mu)/((4*2600*2000.0_dp**2 + 5*2700*3464.0_dp**2)/3), 5)// &
                ' % of it; those further away are as they are')
     call Boxes('of layers')
+    call DeepLayers()
     call ThinLayer()
     call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
     call Boxes('of layers')
@@ -160,6 +183,12 @@ contains
     call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)), called=[character(9) :: 'crossline', 'inline', 'z'])
     call Model3dRead(job, earth, error)
     call Same3('x called crossline, y called inline, as the attribute axis tells')
+    job%vp_var = 'speed'
+    call Model3dRead(job, earth, error)
+    call ClaimFails(error, "has no variable 'speed' of numbers in 3 dimensions, x, y and z: name one by the parameter that ends "// &
+      'in _var; it has vp', 'a variable that is not there')
+    job%vp_var = 'vp'
+    call Model3dRead(job, earth, error)
     same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
     call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
     job%model_at = 'nodes'

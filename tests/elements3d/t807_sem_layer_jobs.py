@@ -86,6 +86,9 @@ with Dataset("one.nc") as a:
     claim(a.model_hash == Dataset("file.nc").model_hash, "and the same hash of the model")
 plan = run("plan", *words(output="plan.nc"))
 claim(plan.returncode == 0 and "worst shape" in plan.stdout and "sets the time step" in plan.stdout, "plan tells blocks and what sets dt")
+Path("thin.keymap").write_text("spread cable fixed x0=353.4 interval=43.7 channels=4 depth=190.7 y=341.7\nshot 11 453.3 251.7 cable y=412.3\n")
+plan = run("plan", *words(output="plan.nc", keymap="thin.keymap", sponge=255, forecast=0))
+claim(plan.returncode == 0, f"elements of a sponge of 1.4 elements are no larger than fmax bears {plan.stderr.strip()[-200:]}")
 grid("up.nc", up=True)
 Path("up.layers").write_text(LAYERS.replace("floor.nc", "up.nc"))
 up = run("mesh", *words(layers="up.layers", mesh_out="up.exo"))
@@ -141,6 +144,22 @@ def turned(path):
         h[:] = -a["basement"][:].T
 
 
+def told(change):
+    """What spl-model layers says of the basement changed so."""
+    Path("changed_cells.nc").unlink(missing_ok=True)
+    shutil.copy("floor.nc", "changed.nc")
+    with Dataset("changed.nc", "r+") as f:
+        change(f)
+    Path("changed.layers").write_text(LAYERS.replace("floor.nc", "changed.nc"))
+    return cells("changed.layers", "changed_cells.nc")[1]
+
+
+for phrase, change in (("the units of basement are 'ft', must be m or km", lambda f: f["basement"].setncattr("units", "ft")),
+                       ("the units of y are 'feet', must be m or km", lambda f: f["y"].setncattr("units", "feet")),
+                       ("dimension x has no coordinate variable", lambda f: f.renameVariable("x", "where")),
+                       ("cannot tell x from y by the coordinates north and x", lambda f: (f.renameDimension("y", "north"), f.renameVariable("y", "north")))):
+    sentence = told(change)
+    claim(phrase in sentence, f"spl-model layers refuses a grid as SplSemmod does: {sentence[-150:]}")
 with Dataset("floor.nc") as f:
     rows = [f"{1000 * x:.1f} {1000 * y:.1f} {f['basement'][j, i]:.4f}" for j, y in enumerate(f["y"][:]) for i, x in enumerate(f["x"][:])]
 Path("the basin").mkdir()

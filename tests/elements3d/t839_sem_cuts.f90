@@ -5,7 +5,7 @@
 !>     t839_sem_cuts [SEED [CASES]]
 program t839_sem_cuts
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
-  use elements_cut_m, only: CutCan, cut_t, ElementsCut
+  use elements_cut_m, only: CutCan, CutFewest, cut_t, ElementsCut
   use elements_m, only: elements_t
   use error_m, only: error_t
   use hexahedron_m, only: hex_node
@@ -55,6 +55,7 @@ contains
     mesh%brick = [1, 33, 65]
     call CutCan(mesh, 2, error)
     call ClaimFine(error, 'two ranks may have them')
+    call Claim(CutFewest(17179869) == 1 .and. CutFewest(17179870) == 2 .and. CutFewest(1) == 1, 'which group=auto takes at least')
   end subroutine TooLarge
 
   !> So many random boxes.

@@ -164,6 +164,8 @@ claim(r.returncode == 0 and Path("y.png").stat().st_size > 5000, f"spl-plot draw
 
 Path("even.materials").write_text("* 2600 1500 2100\n")
 refused("a plane beside the mesh", "x700", "600", snapshot_planes="x700")
+refused("maps alone, of too many points", "numbers, which are too large", "take coarser ones (snapshot_dx)", snapshot=0, snapshot_planes=None,
+        snapshot_fields=None, snapshot_dx=0.005)
 refused("a plane twice", "y180", "same plane", snapshot_planes="y180,y180.0001")
 refused("a field that is none", "snapshot_fields", "sxx", snapshot_fields="sxx")
 Path("high.keymap").write_text("spread one fixed x0=100 interval=10 channels=1 depth=-5 y=100\nshot 11 270 180 one y=210\n")

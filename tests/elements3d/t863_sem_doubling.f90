@@ -31,6 +31,7 @@ program t863_sem_doubling
     call RandomMesh(i)
   end do
   call Pushed()
+  call Holed()
   call Shapes()
   call Depths()
   call Refused()
@@ -138,6 +139,28 @@ contains
     call ClaimFine(error, words)
     call Claim(Widest(mesh, box) <= 1 + 1.0e-6_dp, 'rows of rock that reach into soil are not widened: '//Str(Widest(mesh, box), 4))
   end subroutine Pushed
+
+  !> A surface that is nowhere in the middle, where five columns have no node and six one.
+  subroutine Holed()
+    type(layer_table_t) :: t
+    type(layers_box_t) :: box
+    type(mesh_t) :: mesh, even
+    character(:), allocatable :: words
+    call Table(['l1 0                ', 'l2 500+0.01/(x-1000)'], t)
+    box%x = [0, 2000]
+    box%y = [0, 2000]
+    box%bottom = 8000
+    box%width = 400
+    box%widest = [400, 1600]
+    box%height = box%widest
+    box%fastest = [1000, 4000]
+    box%fluid = [.false., .false.]
+    call MeshLayers(t, box, even, words, error)
+    box%doubles = .true.
+    if (.not. allocated(error)) call MeshLayers(t, box, mesh, words, error)
+    call ClaimFine(error, 'other columns for doubled elements would not do: '//words)
+    call Claim(Same(mesh, even), 'so that nothing doubles')
+  end subroutine Holed
 
   logical function Same(a, b)
     type(mesh_t), intent(in) :: a, b

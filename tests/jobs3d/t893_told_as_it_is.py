@@ -13,6 +13,7 @@ import mini3d
 from check import claim, done, skip
 from minisurvey import differences
 from shims import shim
+from spltools import cli, netcdf
 
 jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
 N, SHOTS = (30, 26, 22), 8
@@ -103,6 +104,11 @@ for kind, records, cut, whole in (("f4", False, 1, False), ("f4", False, 0, True
     good, short, said = fits("cut.nc", cut)
     claim(good == whole and short != whole, f"a volume of {kind}{', in records,' if records else ''} without its last {cut} bytes is "
           f"{'whole' if whole else 'cut short'}: {said}")
+    try:
+        failure = netcdf.check_classic("cut.nc")
+    except cli.Failure as problem:
+        failure = str(problem)
+    claim((failure is None) == whole, f"and for the tools: {failure}")
 
 for name, value, words in (("scale_factor", 0.0, "is 0, must be a number other than 0"), ("scale_factor", np.nan, "is NaN, must be a number"),
                            ("add_offset", np.inf, "is Infinity, must be a number")):

@@ -164,7 +164,7 @@ contains
       allocate (need(most, 2))
       call random_number(need)
       need = 0.2_dp*need + 2*x(1)*x(1)/spread([(ranks, ranks=1, most)], 2, 2)
-      ranks = GroupingFewest(places, need)
+      ranks = GroupingFewest(places, need, 1)
       right = Plain(places, need, kind)
       if (ranks /= right) wrong = wrong + 1
       found(min(3, ranks)) = found(min(3, ranks)) + 1
@@ -214,6 +214,8 @@ contains
     call Fewest(p, need, 2, 'a shot of 153 GB, GPUs of 141 GB')
     need(:, ON_GPU) = [141, 80, 55, 42]*gb
     call Fewest(p, need, 1, 'a shot that just fits one GPU')
+    call Claim(GroupingFewest(p, need, 2) == 2, 'a mesh of more elements than one rank numbers the points of: two ranks')
+    call Claim(GroupingFewest(p, need, 5) == 0, 'one that five ranks hold at least: none of four')
     p%room(2:4, ON_GPU) = 24*gb
     call Fewest(p, need, 1, 'it fits one of four GPUs, and no other group holds it')
     p%room(1, ON_GPU) = 24*gb
@@ -234,7 +236,7 @@ contains
     integer, intent(in) :: ranks
     character(*), intent(in) :: words
     integer :: found
-    found = GroupingFewest(p, need)
+    found = GroupingFewest(p, need, 1)
     call Claim(found == ranks, words//': '//Str(found)//' rank(s), must be '//Str(ranks))
   end subroutine Fewest
 

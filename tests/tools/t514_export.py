@@ -11,6 +11,7 @@ from synthetic import line_of_shots, make_gathers
 from toolrun import call
 
 from spltools.gathers import ibmfloat, segyheader
+from spltools.gathers.export import line_numbers
 from spltools.geometry import axis
 from spltools.geometry.shots import Shot
 
@@ -205,4 +206,6 @@ for source in ('line.nc', 'line.su'):
     status, _, why = export(source, '-o', 'line.su', '--overwrite')
     claim(status == 1 and why == 'error: line.su would overwrite an input: choose another name' and open('line.su', 'rb').read() == before,
           f'{source} is not replaced by what is made of it, under any of its names: {why}')
+claim(line_numbers(['7', '12']) == {'7': 7, '12': 12} and len(set(line_numbers(['007', '7', '12']).values())) == 3,
+      f"lines 007 and 7 are two: {line_numbers(['007', '7', '12'])}")
 done()

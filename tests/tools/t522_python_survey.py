@@ -98,6 +98,7 @@ spl.write_model('vp.nc', vp=np.full((81, 61), 2.0), axes='xz', spacing=10, units
 for words, sentence, change in (
         (['outside', 'check units='], 'km/s called m/s', {'units': None}), (['exists', 'overwrite=True'], 'a file that is there', {'path': 'vp.nc'}),
         ("axes 'xq'", 'axes that are none', {'axes': 'xq'}), ("'vq'", 'a unit of no array', {'units': {'vp': 'km/s', 'vq': 'm/s'}}),
+        ("units = 'km/s'", 'a unit without its array', {'units': 'km/s'}), ('differ in length', 'rows of two lengths', {'vp': [[2.0, 2.0], [2.0]]}),
         ('spacing', 'three spacings of two axes', {'spacing': (1, 2, 3)}), ('not finite', 'a NaN', {'vp': np.full((9, 9), np.nan)})):
     given = {'path': 'bad.nc', 'vp': np.full((81, 61), 2.0), 'axes': 'xz', 'spacing': 10, 'units': {'vp': 'km/s'}, **change}
     claim_fails(lambda: spl.write_model(given.pop('path'), **given), words, sentence)
@@ -168,6 +169,12 @@ for words, sentence, action in (
          lambda: spl.write_keymap('b.keymap', sources, spreads, channels=[[4, 3, 2, 1], 7, [1, 2, 3]])),
         ('written EPSG:1024', 'a code that is none',
          lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:7', origin=(1, 2), azimuth=3)),
+        ('crs = 32618', 'a code that is no text',
+         lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs=32618, origin=(1, 2), azimuth=3)),
+        ('azimuth = north', 'an azimuth in words',
+         lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:32618', origin=(1, 2), azimuth='north')),
+        ('receivers = None', 'no receivers', lambda: spl.write_keymap('b.keymap', sources, None)),
+        ('are complex', 'complex positions', lambda: spl.write_keymap('b.keymap', 1j * sources, spreads[0])),
         ('all three', 'a rule without azimuth', lambda: spl.write_keymap('b.keymap', sources, spreads[0], crs='EPSG:1', origin=(1, 2)))):
     claim_fails(action, words, sentence)
 stretched = -150 - np.cumsum(np.r_[0, 12.5, np.full(999, 12.5004)])

@@ -16,6 +16,7 @@ from check import claim, done, given_seed
 from meshfiles import Bent
 from spltools import cli
 from spltools.mesh import mesh_tool
+from spltools.mesh.mesh import faces, numbered
 from toolrun import Tool
 
 SEED = given_seed()
@@ -304,7 +305,34 @@ def test_meshes():
         apart = np.concatenate([rows, len(first) + second]).reshape(-1, per)
         refused(f'{len(shared)} nodes are at the place of another one', f'{per} nodes: blocks that are not joined', 'check',
                 write_exodus('bad_mesh.exo', np.vstack([nodes[first], nodes[used]]), apart))
+    parted()
     hanging()
+
+
+def parted():
+    """What the program refuses: nodes in the middle of an edge or a side that are not those of the neighbour, or stand twice in an element,
+    nodes a thousandth of an edge apart, and edges at less than half a degree."""
+    mesh = Bent(27)
+    nodes, elements = mesh.nodes, mesh.elements(meshfiles.EXODUS)
+    number = numbered(faces(elements)).reshape(-1, 6)
+    e, side = np.argwhere(np.bincount(number.ravel())[number] == 2)[0]
+    for middle, words in ((8, '1 edges have another node in their middle than in the neighbour: the first is of element '),
+                          ([25, 24, 26, 23, 21, 22][side], '1 sides have another node in their middle than in the neighbour: the first is of ')):
+        other = elements.copy()
+        other[e if middle > 20 else 3, middle] = len(nodes)
+        moved = np.vstack([nodes, nodes[elements[e if middle > 20 else 3, middle]] + 4])
+        refused(words, f'27 nodes: one in a middle, {words[2:6]}, 4 m from that of the neighbour', 'check', write_exodus('bad_mesh.exo', moved, other))
+    other = elements.copy()
+    other[4, 10] = other[4, 11]
+    told, failure = call('check', write_exodus('bad_mesh.exo', nodes, other))
+    claim(failure and '1 elements have a node twice, the first is element 5' in told, '27 nodes: a node in the middle of two edges')
+    nodes, elements = Bent(8).nodes, Bent(8).elements('')
+    other = elements.copy()
+    other[3, 6] = len(nodes)
+    refused('1 nodes are at the place of another one', 'two nodes 0.01 m apart, of edges of hundreds of metres', 'check',
+            write_exodus('bad_mesh.exo', np.vstack([nodes, nodes[elements[3, 6]] + [0.01, 0, 0]]), other))
+    refused('falls to 0.000', 'all elements sheared until edges are at less than half a degree', 'check',
+            write_exodus('bad_mesh.exo', nodes + np.outer(nodes[:, 2], [300, 0, 0]), elements))
 
 
 def hanging():

@@ -39,7 +39,7 @@ class Variable:
 
 class Header:
     """kind (1, 2, 5), records, dimensions {name: length, 0 of the records}, attributes {name: text or array}, variables
-    {name: Variable}, header_bytes, total bytes of the file."""
+    {name: Variable}, header_bytes, total bytes of the file, and the least: the last padding may be missing."""
 
     def __init__(self, data):
         self._data, self._at = data, 0
@@ -63,21 +63,23 @@ class Header:
                 raise Damaged
             self.variables[v.name] = v
         self.header_bytes = self._at
-        self.total = self._total()
+        self.total, self.least = self._total()
         del self._data
 
     def _total(self):
         ends = {v: v.begin + v.bytes for v in self.variables.values()}
         if any(v.begin < self.header_bytes for v in ends) or max(ends.values(), default=0) >= FILE_MAX:
             raise Damaged
-        total = max((end + 3 & ~3 for v, end in ends.items() if not v.in_records), default=self.header_bytes)
+        least = max((end for v, end in ends.items() if not v.in_records), default=self.header_bytes)
+        total = least + 3 & ~3
         records = [v for v in ends if v.in_records]
         if records and self.records > 0:       # they lie one after the other; those of a single variable are not padded
             step = sum(v.bytes + 3 & ~3 for v in records) if len(records) > 1 else records[0].bytes
-            total = max(total, (self.records - 1) * step + max(ends[v] for v in records))
+            last = (self.records - 1) * step + max(ends[v] for v in records)
+            total, least = max(total, last), max(least, last)
         if total >= FILE_MAX:
             raise Damaged
-        return total
+        return total, least
 
     def _take(self, n):
         if not 0 <= n <= len(self._data) - self._at:
@@ -157,11 +159,11 @@ def check_classic(path):
         file.seek(0)
         data = file.read(min(size, HEADER_MAX))
     try:
-        total = header_of(data).total
+        header = header_of(data)
     except Damaged:
         fail(f'{path} is damaged: its header does not read as NetCDF; restore it from a copy')
-    if size < total - 3:                       # the last padding may be missing
-        fail(f'{path} was cut short: it has {size} bytes, its header says {total}; restore it from a copy')
+    if size < header.least:
+        fail(f'{path} was cut short: it has {size} bytes, its header says {header.total}; restore it from a copy')
 
 
 def open_dataset(path, instead='give a NetCDF file'):

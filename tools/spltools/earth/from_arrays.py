@@ -24,7 +24,7 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
     """
     name = os.fspath(path)
     given = {'vp': vp, 'vs': vs, 'rho': rho, 'qp': qp, 'qs': qs}
-    arrays = {key: np.asarray(value) for key, value in given.items() if value is not None}
+    arrays = {key: _array(key, value) for key, value in given.items() if value is not None}
     if not arrays:
         fail('no array is given: give vp=, and rho=, vs=, qp= or qs= where the model has them')
     if axes not in AXES:
@@ -34,6 +34,8 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
     step, first = _of_axes('spacing', spacing, axes, lengths), _of_axes('origin', origin, axes, lengths)
     for axis in axes:
         check_axis(name, axis, first[axis], step[axis])
+    if units is not None and not isinstance(units, Mapping):
+        fail(f"units = {units!r}: name the array of each, such as {{'vp': 'km/s'}}")
     units = dict(units or {})
     values = {}
     for key, array in arrays.items():                                   # vp and vs come before qp and qs
@@ -56,6 +58,13 @@ def write_model(path: Union[str, os.PathLike[str]], *, spacing: Union[float, Seq
         fail('the arrays differ in shape: ' + ', '.join(f'{key} {" x ".join(map(str, shape))}' for key, shape in shapes.items()))
     write_grid(name, values, first, step, f'{datetime.date.today()} spltools.write_model', overwrite)
     return name
+
+
+def _array(key: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        fail(f'{key}: its rows differ in length: give an array')
 
 
 def _heeded(key: str, array: np.ndarray, values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -15,6 +15,8 @@ PAIRS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: 
 COLUMNS = ('vp', 'vs', 'rho', 'qp', 'qs')
 NO_LOSS = 1e9           # quality factor of rock that does not attenuate
 FARTHEST = 1e7          # depths [m]
+METRES = {'': 1.0, **{name: 1.0 for name in 'm meter meters metre metres'.split()},
+          **{name: 1000.0 for name in 'km kilometer kilometers kilometre kilometres'.split()}}      # in units of lengths
 
 
 def options(verbs, output_options):
@@ -83,14 +85,20 @@ def grid(path, x, y, where):
         head = f.read(4)
     if head[:3] == b'CDF' or head[1:4] == b'HDF':
         with open_dataset(path) as file:
-            found = [v for v in file.variables.values() if v.ndim == 2]
+            found = [v for v in file.variables.values() if v.ndim == 2 and getattr(v.dtype, 'kind', '') in ('i', 'u', 'f')]
             if len(found) != 1:
-                fail(f'{path}: has {len(found)} variables on x and y, must be one')
+                fail(f'{path}: has {len(found)} variables of numbers on x and y, must be one')
             v = found[0]
+            for dimension in v.dimensions:
+                if dimension not in file.variables or file.variables[dimension].dimensions != (dimension,):
+                    fail(f'{path}: dimension {dimension} has no coordinate variable of its name: add one in m or km')
             gy, gx = (metres(file[d]) * np.asarray(file[d][:], float) for d in v.dimensions)
             z = metres(v) * np.ma.filled(v[:].astype(float), np.nan)
             if points_up(v):
                 z = -z
+            if {'x' if is_x_axis(file, d) else 'y' if is_y_axis(file, d) else d for d in v.dimensions} != {'x', 'y'}:
+                fail(f'{path}: cannot tell x from y by the coordinates {" and ".join(v.dimensions)}: name them x and y, or give '
+                     'them the attribute axis = X and Y')
             if is_x_axis(file, v.dimensions[0]):
                 gx, gy, z = gy, gx, z.T
             if not all((np.diff(g) > 0).all() for g in (gx, gy)):
@@ -132,8 +140,19 @@ def is_x_axis(file, dimension):
     return dimension.lower() in ('x', 'distance', 'offset', 'easting', 'inline')
 
 
+def is_y_axis(file, dimension):
+    """The same of y."""
+    variable = file.variables.get(dimension)
+    axis, name = (str(getattr(variable, key, '')).lower() for key in ('axis', 'standard_name'))
+    return axis == 'y' or name == 'projection_y_coordinate' or dimension.lower() in ('y', 'northing', 'crossline')
+
+
 def metres(variable):
-    return 1000.0 if str(getattr(variable, 'units', 'm')).lower().startswith(('km', 'kilomet')) else 1.0
+    """Metres in the unit of a length, which is m where none is told."""
+    unit = str(getattr(variable, 'units', '')).strip()
+    if unit.lower() not in METRES:
+        fail(f"{variable.group().filepath()}: the units of {variable.name} are '{unit}', must be m or km")
+    return METRES[unit.lower()]
 
 
 def media_of(path, names):

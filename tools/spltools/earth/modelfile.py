@@ -67,10 +67,10 @@ def of_numbers(variable):
 
 
 def coordinate(ds, name):
-    """Coordinate of a dimension in metres; sample numbers where the file gives none."""
+    """Coordinate of a dimension in metres, times in seconds; sample numbers where the file gives none."""
     if name not in ds.variables:
         return np.arange(len(ds.dimensions[name]), dtype=float)
     known = ds[name].dimensions == (name,) and of_numbers(ds[name])
     if not known or not np.isfinite(np.ma.filled(ds[name][:].astype(float), np.nan)).all():
         fail(f'{ds.filepath()}: the coordinate {name} is no series of numbers along {name}; give one in m or km')
-    return np.asarray(ds[name][:], float) * metres(ds[name])
+    return np.asarray(ds[name][:], float) * (1.0 if getattr(ds[name], 'units', '') == 's' else metres(ds[name]))

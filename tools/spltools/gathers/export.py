@@ -298,8 +298,9 @@ def parts_of(numbers, what):
 
 
 def line_numbers(names):
-    """{name: number}: names that all are whole numbers keep them, others get 1, 2, ..."""
+    """{name: number}: names that all are whole numbers, and different ones, keep them, others get 1, 2, ..."""
     fit = all(name.isascii() and name.isdigit() and int(name) <= segyheader.LIMIT[4] for name in names)
+    fit = fit and len({int(name) for name in names}) == len(names)           # 7 and 007 are two lines
     return {name: int(name) if fit else i for i, name in enumerate(names, 1)}
 
 

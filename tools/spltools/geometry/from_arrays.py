@@ -55,6 +55,8 @@ def write_keymap(path: Union[str, os.PathLike[str]], sources: Any, receivers: An
 
 
 def _numbers(what: str, values: Any) -> np.ndarray:
+    if np.iscomplexobj(values):
+        fail(f'{what}: the numbers are complex; give rows of x, z or x, y, z [m]')
     try:
         return np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else np.asarray(values, float)
     except (TypeError, ValueError):
@@ -91,7 +93,10 @@ def _per_shot(receivers: Any, shots: int) -> Optional[List[Any]]:
     if isinstance(receivers, np.ndarray):
         each = list(receivers) if receivers.ndim == 3 else None
     else:
-        receivers = list(receivers)
+        try:
+            receivers = list(receivers)
+        except TypeError:
+            fail(f'receivers = {receivers!r}: give rows of x, z or x, y, z [m], or such an array for each shot')
         each = receivers if receivers and _dimensions(receivers[0]) == 2 else None
     if each is not None and len(each) != shots:
         fail(f'receivers are given for {counted(len(each), "shot")}, and there are {shots}')
@@ -122,10 +127,16 @@ def _rule(crs: Optional[str], origin: Optional[Tuple[float, float]], azimuth: Op
     place = _numbers('origin', origin)
     if place.shape != (2,) or not np.isfinite(place).all() or np.abs(place).max() > 1e9:
         fail(f'origin = {origin!r}: give easting and northing [m], at most 1e9')
-    if not abs(float(azimuth)) <= 360:
+    try:
+        degrees = float(azimuth)
+    except (TypeError, ValueError):
+        degrees = np.nan
+    if not abs(degrees) <= 360:
         fail(f'azimuth = {azimuth}: must be -360 .. 360 degrees')
+    if not isinstance(crs, str):
+        fail(f"crs = {crs!r}: must be a text, such as 'EPSG:32618'")
     if len(crs) > CRS_MAX:
         fail(f'crs has {len(crs)} characters, at most {CRS_MAX} are kept: give an EPSG code, such as EPSG:32618')
     if is_no_code(crs):
         fail(f"crs = '{crs}': an EPSG code is written EPSG:1024 .. EPSG:32767")
-    return Rule(crs, float(place[0]), float(place[1]), float(azimuth))
+    return Rule(crs, float(place[0]), float(place[1]), degrees)

@@ -45,10 +45,10 @@ def make(a):
     mesh = box([a.x, a.y, a.z], n, a.nodes, a.block or [('', np.inf)])
     if a.shake:
         mesh.nodes = shaken(mesh.nodes, [a.x, a.y, a.z], n * step, a.shake, a.seed)
-        least = hexahedron.quadrature(mesh.nodes, mesh.elements)[1]
-        if least.min() < check.LEAST:
-            fail(f'--shake {a.shake:g} turns {np.count_nonzero(least < check.LEAST)} elements inside out, the worst is '
-                 f'{check.place(mesh, least.argmin())}; give a smaller one')
+        left = check.thickness(mesh)
+        if left.min() < 1:
+            fail(f'--shake {a.shake:g} turns {np.count_nonzero(left < 1)} elements inside out, the worst is '
+                 f'{check.place(mesh, left.argmin())}; give a smaller one')
     return mesh
 
 

@@ -1,17 +1,19 @@
-"""Faults of a mesh: sentences, each with an element and a place."""
+"""Faults of a mesh: sentences, each with an element and a place, of what the program refuses as well (mesh_check.f90)."""
 import numpy as np
 
 from spltools.mesh import hexahedron
 from spltools.mesh.mesh import at, faces, numbered, outer_faces
 
-LEAST = 1e-3            # of the Jacobian at a point, in parts of the element's mean
-NEAR = 1e-6             # nodes nearer than this part of the shortest edge are at one place
+LEAST_ANGLE = 1e-2      # of the Jacobian at a point, in parts of the product of the lengths of its columns: half a degree
+LEAST_PART = 1e-4       # of the same, in parts of the largest one of its element
+NEAR = 1e-3             # nodes nearer than this part of the shortest edge of either are at one place
 INSIDE = 1e-3           # a node nearer to a face than this part of its size lies on it
 
 
 def check(mesh):
     """Sentences, most serious first; none: the mesh can be used."""
-    return [sentence for test in (_volumes, _twice, _double_nodes, _shared, _hanging, _parts, _loose) for sentence in test(mesh)]
+    tests = _volumes, _twice, _double_nodes, _shared, _hanging, _middles, _parts, _loose
+    return [sentence for test in tests for sentence in test(mesh)]
 
 
 def place(mesh, element):
@@ -25,11 +27,23 @@ def _volumes(mesh):
         e = least.argmin()
         yield (f'{bad.sum()} of {len(bad)} elements are inverted or have no volume: the worst is {place(mesh, e)}, '
                f'{_turned(mesh, e)}')
-    bad = (least > 0) & (least < LEAST)
+    angle, part = hexahedron.flatness(mesh.nodes, mesh.elements)
+    worst = _thickness(angle, part)
+    bad = (least > 0) & (worst < 1)
     if bad.any():
-        e = np.where(bad, least, np.inf).argmin()
+        e = np.where(bad, worst, np.inf).argmin()
         yield (f'{bad.sum()} of {len(bad)} elements are nearly flat somewhere: the worst is {place(mesh, e)}, where volume (the '
-               f'Jacobian) falls to {least[e]:.3g} of its mean in the element, must be at least {LEAST:g}; move its nodes apart')
+               f'Jacobian) falls to {angle[e]:.3g} of that of edges at right angles, must be at least {LEAST_ANGLE:g}, and to '
+               f'{part[e]:.3g} of its largest in the element, must be at least {LEAST_PART:g}; move its nodes apart')
+
+
+def _thickness(angle, part):
+    return np.minimum(angle / LEAST_ANGLE, part / LEAST_PART)
+
+
+def thickness(mesh):
+    """Of each element how far it is from what is refused: at 1; below 0 it is inside out somewhere."""
+    return _thickness(*hexahedron.flatness(mesh.nodes, mesh.elements))
 
 
 def _turned(mesh, e):
@@ -43,11 +57,12 @@ def _turned(mesh, e):
 
 
 def _twice(mesh):
-    ordered = np.sort(mesh.elements[:, :8], axis=1)
-    bad = (np.diff(ordered, axis=1) == 0).any(axis=1)
-    if bad.any():
-        yield f'{bad.sum()} elements have a corner twice, the first is {place(mesh, bad.argmax())}'
-    number = numbered(ordered)
+    for what, nodes in (('corner', mesh.elements[:, :8]), ('node', mesh.elements)):
+        bad = (np.diff(np.sort(nodes, axis=1), axis=1) == 0).any(axis=1)
+        if bad.any():
+            yield f'{bad.sum()} elements have a {what} twice, the first is {place(mesh, bad.argmax())}'
+            break
+    number = numbered(np.sort(mesh.elements[:, :8], axis=1))
     count = np.bincount(number)
     if (count > 1).any():
         first, second = np.flatnonzero(number == np.argmax(count > 1))[:2]
@@ -56,23 +71,30 @@ def _twice(mesh):
 
 
 def _double_nodes(mesh):
-    """Nodes at one place: neighbours in space lie in one bucket or in buckets side by side."""
-    size = max(float(hexahedron.edge_lengths(mesh.nodes, mesh.elements).min()), 1e-12) * NEAR
-    low = mesh.nodes.min(axis=0)
-    size = max(size, float(np.ptp(mesh.nodes, axis=0).max()) * 1e-12)
-    bucket = np.stack([np.rint((mesh.nodes - low + half * size) / (2 * size)) for half in (0, 1)]).astype(np.int64)
-    low_high = []
-    for shift in range(8):
-        key = np.stack([bucket[shift >> axis & 1, :, axis] for axis in range(3)], axis=1)
-        order = np.lexsort(key.T)
-        same = np.flatnonzero((np.diff(key[order], axis=0) == 0).all(axis=1))
-        low_high.append(np.sort([order[same], order[same + 1]], axis=0))
-    first, second = np.concatenate(low_high, axis=1)
+    """Nodes at one place."""
+    near = np.maximum(NEAR * _shortest_edges(mesh), float(np.ptp(mesh.nodes, axis=0).max()) * 1e-12 + 1e-15)
+    box, node = _near(mesh.nodes, np.arange(len(mesh.nodes)), mesh.nodes - near[:, None], mesh.nodes + near[:, None])
+    first, second = np.minimum(box, node), np.maximum(box, node)
+    apart = np.linalg.norm(mesh.nodes[first] - mesh.nodes[second], axis=1)
+    same = (first != second) & (apart <= np.minimum(near[first], near[second]))
+    first, second = first[same], second[same]
     if len(second):
         b = second.min()
         a = first[second == b].min()
         yield (f'{len(np.unique(second))} nodes are at the place of another one, the first are nodes {a + 1} and {b + 1} at '
                f'{at(mesh.nodes[b])}, where elements are not joined; merge them in the mesher (Gmsh: Coherence)')
+
+
+def _shortest_edges(mesh):
+    """Of each node the shortest edge [m] of its elements that ends there, of one in the middle of something half their shortest."""
+    shortest = np.full(len(mesh.nodes), np.inf)
+    lengths = hexahedron.edge_lengths(mesh.nodes, mesh.elements)
+    for length, ends in zip(lengths.T, hexahedron.EDGES):
+        for end in ends:
+            np.minimum.at(shortest, mesh.elements[:, end], length)
+    for middle in mesh.elements[:, 8:].T:
+        np.minimum.at(shortest, middle, lengths.min(axis=1) / 2)
+    return np.where(np.isfinite(shortest), shortest, 0)       # of loose nodes
 
 
 def _shared(mesh):
@@ -140,6 +162,25 @@ def _on_face(points, x, size):
         on |= ~flat & (np.minimum(s, t) >= -INSIDE) & (s + t <= 1 + INSIDE) & (off <= INSIDE * size)
     corner = (np.linalg.norm(points[:, None] - x, axis=2) <= INSIDE * size[:, None]).any(axis=1)
     return on & ~corner
+
+
+def _middles(mesh):
+    """Edges and sides that elements share have one node in their middle, else the elements part or overlap there."""
+    if mesh.per_element() != 27:
+        return
+    edges = np.sort(mesh.elements[:, hexahedron.EDGES].reshape(-1, 2), axis=1)
+    for what, rows, middle in (('edge', edges, mesh.elements[:, 8:20]),
+                               ('side', faces(mesh.elements), mesh.elements[:, hexahedron.SIDE_MIDDLES])):
+        number, middle, per = numbered(rows), middle.ravel(), middle.shape[1]
+        _, first = np.unique(number, return_index=True)
+        other = middle[first][number]
+        differs = middle != other
+        if differs.any():
+            row = differs.argmax()
+            a, b = middle[row], other[row]
+            yield (f'{differs.sum()} {what}s have another node in their middle than in the neighbour: the first is of '
+                   f'{place(mesh, row // per)}, with node {a + 1} at {at(mesh.nodes[a])}, where another element has node {b + 1} '
+                   f'at {at(mesh.nodes[b])}; merge them in the mesher')
 
 
 def _parts(mesh):

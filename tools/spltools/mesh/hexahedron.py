@@ -26,6 +26,9 @@ FURTHER = {
     'med': (*_BOTTOM, *_TOP, *_UPRIGHT, _B, _S, _E, _N, _W, _T, _CENTRE),
 }
 
+EDGES = np.array([[int(corner) - 1 for corner in pair] for pair in FURTHER['exodus'][:12]])     # the ends of nodes 9..20 of Exodus
+SIDE_MIDDLES = [25, 24, 26, 23, 21, 22]                     # of each side, in the order of Exodus
+
 
 def _places(order):
     middles = [np.mean([CORNERS[int(corner) - 1] for corner in corners], axis=0) for corners in FURTHER[order]]
@@ -92,14 +95,35 @@ def at_points(x):
     return np.stack(np.meshgrid(x, x, x, indexing='ij'), -1).reshape(-1, 3)[:, ::-1]
 
 
-def jacobians(nodes, elements, places, most=1024):
-    """Determinants of the Jacobian [m3] at the places, (points, elements), of parts of the elements, one after the other."""
+def _slopes(nodes, elements, places, most=1024):
+    """Derivatives of x, y, z along each of the three axes, three of (3, points, elements), of parts of the elements, one after the
+    other."""
     slope = shape(places, elements.shape[1])[1].reshape(-1, elements.shape[1])
     for first in range(0, len(elements), most):
         x = nodes[elements[first:first + most]].transpose(1, 2, 0)
         d = (slope @ x.reshape(len(x), -1)).reshape(3, len(places), 3, -1)
-        u, v, w = (d[axis].transpose(1, 0, 2) for axis in range(3))
-        yield u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
+        yield tuple(d[axis].transpose(1, 0, 2) for axis in range(3))
+
+
+def _determinant(u, v, w):
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
+
+
+def jacobians(nodes, elements, places):
+    """Determinants of the Jacobian [m3] at the places, (points, elements), of parts of the elements, one after the other."""
+    for slopes in _slopes(nodes, elements, places):
+        yield _determinant(*slopes)
+
+
+def flatness(nodes, elements):
+    """Of each element the least, over the points of the solver, of the Jacobian in parts of the product of the lengths of its
+    columns, 1 where edges are at right angles; and in parts of the largest one of the element."""
+    tiny, found = np.finfo(float).tiny, []
+    for slopes in _slopes(nodes, elements, at_points(GLL)):
+        j = _determinant(*slopes)
+        angle = j / np.maximum(np.sqrt(np.prod([(one * one).sum(axis=0) for one in slopes], axis=0)), tiny)
+        found.append((angle.min(axis=0), j.min(axis=0) / np.maximum(j.max(axis=0), tiny)))
+    return tuple(np.concatenate(part) for part in zip(*found))
 
 
 def quadrature(nodes, elements):
@@ -137,6 +161,5 @@ def scaled_jacobian(nodes, elements):
 
 def edge_lengths(nodes, elements):
     """Lengths [m] of the twelve straight edges, (n, 12)."""
-    ends = np.array([[int(c) - 1 for c in pair] for pair in FURTHER['exodus'][:12]])
     corners = nodes[elements[:, :8]]
-    return np.linalg.norm(corners[:, ends[:, 0]] - corners[:, ends[:, 1]], axis=2)
+    return np.linalg.norm(corners[:, EDGES[:, 0]] - corners[:, EDGES[:, 1]], axis=2)
