@@ -76,7 +76,7 @@ contains
     if (list /= '') call LogPrint('  '//title//':  '//list)
   end subroutine PrintList
 
-  !> One line; fields and words as README.md tells them.
+  !> One line; fields and words as inputs/running.md tells them.
   subroutine PrintJson(output, standing)
     character(*), intent(in) :: output
     type(standing_t), intent(in) :: standing
