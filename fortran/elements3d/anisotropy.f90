@@ -34,6 +34,7 @@ contains
     end do
   end function AnisoMatrix
 
+  !> The 21 constants of a symmetric matrix: AnisoMatrix backwards.
   pure function AnisoPacked(c) result(constants)
     real(dp), intent(in) :: c(6, 6)
     real(dp) :: constants(aniso_constants)
@@ -45,6 +46,7 @@ contains
     end do
   end function AnisoPacked
 
+  !> The matrix of an isotropic medium of moduli lambda, mu [Pa].
   pure function AnisoIsotropic(lambda, mu) result(c)
     real(dp), intent(in) :: lambda, mu
     real(dp) :: c(6, 6)
