@@ -33,8 +33,7 @@ module fd3d_c
   implicit none
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_surface, fd3d_new, fd3d_model, fd3d_model_part, fd3d_quality, fd3d_pml, fd3d_sponge
-  public :: fd3d_source
-  public :: fd3d_histories, fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
+  public :: fd3d_source, fd3d_histories, fd3d_receivers, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
   public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
   public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
@@ -189,24 +188,6 @@ module fd3d_c
       integer(c_int), intent(in) :: start(*), field(*), i(*), j(*), k(*)
       real(c_float), intent(in) :: w(*)
     end function fd3d_receivers
-
-    !> After fd3d_receivers: receiver r keeps part(r) of its sum: 0 the sum as a float; 1, 2, 3 numbers that times 2**-40, 2**-64,
-    !> 2**-88 add up to it. So the cells of a receiver may lie in several subdomains: these parts of all of them, added without
-    !> error, round to the bits that one subdomain with all cells would give. Never called: part 0.
-    integer(c_int) function fd3d_receiver_parts(handle, part) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), intent(in) :: part(*)
-    end function fd3d_receiver_parts
-
-    !> There will be traces of so many steps: room for them is taken at once. 0: not known, room grows as steps are asked for.
-    integer(c_int) function fd3d_expect(handle, steps) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: steps
-    end function fd3d_expect
 
     !> The same step in pieces, for a subdomain with neighbours; each step in this order, other work and messages in between:
     !>   fd3d_velocity(it, 1)   cells within half_length of a neighbour (the rim)     then get velocities, send them

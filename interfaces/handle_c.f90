@@ -7,8 +7,8 @@ module handle_c
   implicit none
   private
   public :: variants_count, variants_name, variants_about, variants_needs_gpu, variants_built
-  public :: handle_free, handle_timestep, handle_pending, handle_traces, handle_maxabs, handle_peak, handle_reset
-  public :: handle_state_size, handle_save, handle_load, handle_bytes, handle_device, handle_threads
+  public :: handle_free, handle_receiver_parts, handle_expect, handle_timestep, handle_pending, handle_traces, handle_maxabs
+  public :: handle_peak, handle_reset, handle_state_size, handle_save, handle_load, handle_bytes, handle_device, handle_threads
   public :: trace_band, handle_filters, handle_filter, handle_filtered
 
   !> A matrix of few columns a row, which turns samples into fewer samples: y = m (gain x). Rows stand in groups of four that share
@@ -95,6 +95,25 @@ module handle_c
       type(c_ptr), value :: handle
       integer(c_int), value :: most
     end function handle_pending
+
+    !> After the receivers were set, part(nrec): receiver r keeps part(r) of its sum: 0 the sum as a float; 1, 2, 3 numbers that
+    !> times 2**-40, 2**-64, 2**-88 add up to it (cuda_c/handle/receiver_sum.h). So the cells of a receiver may lie in several
+    !> pieces: these parts of all of them, added without error, round to the bits that one piece with all cells would give. Never
+    !> called: part 0.
+    integer(c_int) function handle_receiver_parts(handle, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(in) :: part(*)
+    end function handle_receiver_parts
+
+    !> There will be traces of so many steps: room for them is taken at once. 0: not known, room grows as steps are asked for.
+    integer(c_int) function handle_expect(handle, steps) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: steps
+    end function handle_expect
 
     !> The samples of steps it .. it+n-1, all done since the receivers were set or handle_reset, as out(n,nrec).
     integer(c_int) function handle_traces(handle, it, n, out) bind(c)

@@ -37,7 +37,7 @@ module sem3d_c
   implicit none
   private
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
-  public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
+  public :: sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
   public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
   public :: sem3d_ways, sem3d_way_size, sem3d_part, sem3d_give, sem3d_take, sem3d_between
   public :: sem3d_halo_offer, sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_halo_close, sem3d_halo_give_up
@@ -174,22 +174,6 @@ module sem3d_c
       integer(c_int), intent(in) :: start(*), field(*), point(*)
       real(c_float), intent(in) :: w(*)
     end function sem3d_receivers
-
-    !> The part of its sum that each receiver keeps, part(nrec): 0 the sum, 1..3 the parts of receiver_sum.h. After sem3d_receivers.
-    integer(c_int) function sem3d_receiver_parts(handle, part) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), intent(in) :: part(*)
-    end function sem3d_receiver_parts
-
-    !> There will be traces of so many steps: room for them is taken at once. 0: not known.
-    integer(c_int) function sem3d_expect(handle, steps) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: steps
-    end function sem3d_expect
 
     !> Copies a field: out(solid points), of fields 6 and 7 out(points - solid points).
     integer(c_int) function sem3d_field(handle, which, out) bind(c)

@@ -2,7 +2,6 @@
  * are a polynomial over GF(2); a part of it that is multiplied by x^n mod P moves n bits on, where it is added to what
  * stands there (Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ, Intel 2009). The last 16
  * bytes, which then stand for all before them, and what is too short, are zlib's. */
-#include <stddef.h>
 #include <stdint.h>
 #include <zlib.h>
 

@@ -293,23 +293,6 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
     return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
 }
 
-int fd3d_receiver_parts(void *handle, const int *part) {
-    fd3d *fd = handle;
-    TRY(handle_enter(fd));
-    REQUIRE(fd->h.steps == 0, "parts of the receivers' sums after %d steps: they are told with the receivers",
-            fd->h.steps);
-    TRY(handle_receiver_parts(&fd->h, part));
-    return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
-}
-
-int fd3d_expect(void *handle, int steps) {
-    fd3d *fd = handle;
-    TRY(handle_enter(fd));
-    REQUIRE(steps >= 0, "traces of %d steps expected: must not be negative", steps);
-    fd->h.expected = steps;
-    return 0;
-}
-
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
 /* The order of the halves of a step: begins in state `from`, ends in `to`; part 0 is 1 and 2. */

@@ -380,23 +380,6 @@ int sem3d_receivers(void *handle, int nrec, const int *start, const int *field, 
     return rc || handle_tell(&fd->h, fd->h.variant->verbs->receivers);
 }
 
-int sem3d_receiver_parts(void *handle, const int *part) {
-    sem3d *fd = handle;
-    TRY(handle_enter(fd));
-    REQUIRE(fd->h.steps == 0, "parts of the receivers' sums after %d steps: they are told with the receivers",
-            fd->h.steps);
-    TRY(handle_receiver_parts(&fd->h, part));
-    return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
-}
-
-int sem3d_expect(void *handle, int steps) {
-    sem3d *fd = handle;
-    TRY(handle_enter(fd));
-    REQUIRE(steps >= 0, "traces of %d steps expected: must not be negative", steps);
-    fd->h.expected = steps;
-    return 0;
-}
-
 /* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int check_field(sem3d *fd, int which) {

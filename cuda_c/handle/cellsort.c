@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "err.h"
-
 /* Equal keys keep their order. start(values): scratch. */
 static void by_key(const cell_place *from, cell_place *to, int n, int d, int values, int *start) {
     memset(start, 0, (size_t)values * sizeof *start);

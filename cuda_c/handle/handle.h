@@ -142,7 +142,6 @@ int handle_check_histories(const handle *h, int it, int n); /* those of steps it
 int handle_check_machine(int threads, int share);           /* of a configuration */
 int handle_check_receivers(int n, const int *start);
 int handle_receivers(handle *h, int n, const int *start, const given_cells *cells, const float *w);
-int handle_receiver_parts(handle *h, const int *part); /* part(receivers), of receiver_sum.h */
 
 /* Steps it .. it+n-1 may come now, as far as it is common to all solvers. */
 int handle_check_steps(const handle *h, int it, int n);

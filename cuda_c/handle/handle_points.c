@@ -172,10 +172,22 @@ int handle_receivers(handle *h, int n, const int *start, const given_cells *cell
     return rc;
 }
 
-int handle_receiver_parts(handle *h, const int *part) {
+int handle_receiver_parts(void *own, const int *part) {
+    handle *h = own;
+    TRY(handle_enter(h));
+    REQUIRE(h->steps == 0, "parts of the receivers' sums after %d steps: they are told with the receivers", h->steps);
     const int n = h->receivers.n;
     for (int r = 0; r < n; r++)
         REQUIRE(part[r] >= 0 && part[r] <= RECEIVER_PARTS, "part %d of the sum of receiver %d, must be 0..%d", part[r],
                 r + 1, RECEIVER_PARTS);
-    return host_copy(&h->memory, &h->receivers.part, part, (size_t)n, sizeof(int), "receivers");
+    TRY(host_copy(&h->memory, &h->receivers.part, part, (size_t)n, sizeof(int), "receivers"));
+    return handle_tell(h, h->variant->verbs->receivers);
+}
+
+int handle_expect(void *own, int steps) {
+    handle *h = own;
+    TRY(handle_enter(h));
+    REQUIRE(steps >= 0, "traces of %d steps expected: must not be negative", steps);
+    h->expected = steps;
+    return 0;
 }

@@ -115,7 +115,7 @@ static double steady_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Writes as fio_put and the journal's line do, and takes the time. The first write makes the file longer, as the start
+/* Writes as fioput.f90 and the journal do, and takes the time. The first write makes the file longer, as the start
  * of a job does, so it is not counted. */
 static double commit_seconds(int fd, const char *data, size_t bytes) {
     enum { LINE = 128, TIMES = 3 };

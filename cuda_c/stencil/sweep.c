@@ -1,7 +1,6 @@
 /* Tiles in their order, done by all threads; passes. */
 #include "sweep.h"
 
-#include <omp.h>
 #include <sched.h>
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -9,7 +9,7 @@
 !> that of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and a
 !> third of the velocities (t208). On the source itself the field is infinite (t888).
 module contacts_near_m
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp, i8, pi
   use model_m, only: model_t
   use nearfield_m, only: near_least, near_most
   use parameters_m, only: job_t
@@ -23,7 +23,7 @@ module contacts_near_m
   public :: contacts_near_t, ContactsShot, ContactsSay
 
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
-  real(dp), parameter :: bend = 1.5_dp*2*acos(-1.0_dp)
+  real(dp), parameter :: bend = 1.5_dp*2*pi
 
   !> Errors at a place by the contacts that one axis crosses: parts of the RMS of a trace.
   type :: seen_t

@@ -5,13 +5,11 @@
 !> With t' = (r/c) cosh u the root disappears: p(t) = rho/2π ∫ Q'(t - (r/c) cosh u) du from 0 on. The integrand is smooth and
 !> ends in zeros, where the trapezoidal rule converges faster than any power of its step.
 module exact_acoustic_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use wavelet_rate_m, only: rate_t, RateAt
   implicit none
   private
   public :: GreenPressure
-
-  real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
 

@@ -20,6 +20,7 @@
 !> compressibility times the square of frequency: beside gas and air it is larger than what is cured, and W reads all fields. In
 !> rock beside a medium a hundred times softer, K div of short differences is no rate, so Y, C and B are left out (t880).
 submodule(fd2d_m) fd2d_contacts
+  use kinds_m, only: pi
   use off_grid_points_m, only: OffGridAdd, OffGridStart
   use receiver_earth_m, only: lacks_c, lacks_flow, lacks_mass, lacks_mass_c, lacks_mass_flow, lacks_rho, lacks_third_c, &
                               lacks_third_flow
@@ -270,7 +271,7 @@ contains
     end do
     softer = most(1)/least(1)
     heavier = maxval(most(2:))/minval(least(2:))
-    bend = (most(1) - least(1))*(maxval(most(2:)) - minval(least(2:)))*(2*acos(-1.0_dp)*self%scheme%fpeak)**2* &
+    bend = (most(1) - least(1))*(maxval(most(2:)) - minval(least(2:)))*(2*pi*self%scheme%fpeak)**2* &
            self%grid%dx*self%grid%dz
   end subroutine Strength
 

@@ -11,11 +11,11 @@
 !> contact. Both are extrapolated to κ = 0. The contact is where the slope of the grid's densities has its first moment; the second
 !> tells it from several contacts.
 submodule(fd2d_m) fd2d_flat_contact
+  use kinds_m, only: pi
   use linear_m, only: SolvePositive
   use nearfield_m, only: BesselK, kappa2, near_least, near_most, share
   implicit none
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   integer, parameter :: seen = 14                 !< cells around the source that tell of the contact
   integer, parameter :: ends = 4                  !< of these, that are even at each end
   real(dp), parameter :: same = 1.0e-5_dp         !< relative: densities that differ by less

@@ -4,7 +4,7 @@
 !> Angles are radians. A power binds closer than a sign, and powers are taken from the right, as in Fortran.
 module formula_m
   use checked_m, only: Whole
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use text_m, only: Join, Lower, Str
   use textfile_m, only: NumberOf
   implicit none
@@ -131,7 +131,7 @@ contains
     if (word == 'x' .or. word == 'y') then
       call Add(c, f, merge(do_x, do_y, word == 'x'))
     else if (word == 'pi') then
-      call Add(c, f, do_number, acos(-1.0_dp))
+      call Add(c, f, do_number, pi)
     else if (any(functions == word)) then
       which = findloc(functions == word, .true., 1)
       call Bracket(c, f, 1)

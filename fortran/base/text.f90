@@ -4,8 +4,8 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, StrAtMost, Counted, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal, IsReal
-  public :: CString, FString
+  public :: Str, StrAtMost, Counted, Duration, PlaceText, Lower, Join, Ranges, NearestName, NextLine, RealText, ToInt, ToReal
+  public :: IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -148,6 +148,17 @@ contains
     if (n == 1) s = one
     s = Str(n)//' '//s
   end function Counted
+
+  !> Seconds as h:mm:ss.
+  pure function Duration(seconds) result(s)
+    real(dp), intent(in) :: seconds
+    character(:), allocatable :: s
+    character(24) :: buffer
+    integer :: n
+    n = nint(min(max(seconds, 0.0_dp), 3.0e8_dp))
+    write (buffer, '(i0,":",i2.2,":",i2.2)') n/3600, mod(n, 3600)/60, mod(n, 60)
+    s = trim(buffer)
+  end function Duration
 
   pure function Lower(s) result(t)
     character(*), intent(in) :: s

@@ -25,7 +25,7 @@
 !> logarithm from below the lower end of the band to above the upper; velocities at its upper end depend on the losses beyond.
 module anelastic_m
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use linear_m, only: SolveSmall
   use text_m, only: Str
   implicit none
@@ -37,7 +37,6 @@ module anelastic_m
   integer, parameter, public :: memory_coarse2001 = 1, memory_coarse = 2, memory_all = 3
   character(*), parameter, public :: memory_words(3) = [character(10) :: 'coarse2001', 'coarse', 'all']
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   integer, parameter :: mechanisms = 8, powers = 3
   integer, parameter :: number(3) = [8, 8, 6]                    !< of mechanisms
   real(dp), parameter :: anelastic_least_q = 10                  !< smallest Q that is fitted

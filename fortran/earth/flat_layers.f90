@@ -28,6 +28,7 @@ module flat_layers_m
 
 contains
 
+  !> Fails on a line that is no layer, tops that do not rise, densities in g/cm3, and a file without a layer.
   subroutine FlatLayersRead(path, layers, error)
     character(*), intent(in) :: path
     type(flat_layers_t), intent(out) :: layers
@@ -54,7 +55,7 @@ contains
       if (allocated(error)) return
     end do
     if (layers%n == 0) then
-      call Fail(error, 'table of layers '//path//' holds no layer')
+      call Fail(error, 'table of layers '//path//' holds no layer: give a line a layer, top, vp, vs, rho')
     else if (maxval(layers%medium(3, :)) < LIGHT) then
       call Fail(error, 'table of layers '//path//': densities '//Str(minval(layers%medium(3, :)))//' .. '// &
                 Str(maxval(layers%medium(3, :)))//' kg/m3 look like g/cm3: give them in kg/m3')

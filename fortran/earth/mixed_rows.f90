@@ -26,6 +26,7 @@ module mixed_rows_m
 
 contains
 
+  !> Makes room for rows of cells: x, y tell which samples each cell holds along these axes, and their weights.
   pure subroutine MixedRowsBegin(rows, x, y)
     type(mixed_rows_t), intent(inout) :: rows
     type(axis_t), intent(in) :: x, y

@@ -90,6 +90,8 @@ contains
 
   ! --- reading --------------------------------------------------------------------------------------------------------
 
+  !> Reads the model that the job names, layers or volumes, or looks through one that has no room in memory and stays on disk. Fails
+  !> where it cannot be read or used, and where all of it is air.
   subroutine Model3dRead(job, earth, error)
     type(job_t), intent(in) :: job
     type(model3d_t), intent(inout) :: earth
@@ -117,7 +119,7 @@ contains
         if (.not. allocated(error)) call SummariseVolumes(earth)
       end if
       if (allocated(error)) return
-      if (.not. any(earth%ground > 0)) call Fail(error, "the model '"//job%vp//"' is nothing but air")
+      if (.not. any(earth%ground > 0)) call Fail(error, "the model '"//job%vp//"' is nothing but air: give vp above 0 somewhere")
     end if
   end subroutine Model3dRead
 

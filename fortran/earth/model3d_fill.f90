@@ -42,6 +42,8 @@ contains
     Model3dMayMix = job%regrid /= 'nearest' .and. all(d > earth%d*(1 - on_face))
   end function Model3dMayMix
 
+  !> Media of the cells of a box from flat layers, along z alone: vp, vs [m/s], rho [kg/m3] and, where there are five, 1/Qp, 1/Qs.
+  !> `fastest`: the fastest wave of the earth [m/s].
   subroutine Model3dLayers(layers, job, fastest, window, box, media)
     type(flat_layers_t), intent(in) :: layers
     type(job_t), intent(in) :: job

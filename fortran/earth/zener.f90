@@ -6,14 +6,13 @@
 !> For given relaxation times the wish for a Q is linear in the shares, which are fitted by least squares over the band. Relaxation
 !> times are spread evenly in logarithm over the band. Q is right to 4 % in a band of 1 to 50 (t853).
 module zener_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use linear_m, only: SolvePositive
   implicit none
   private
   public :: ZenerTimes, ZenerShares, ZenerModulus, ZenerUnrelaxed
 
   integer, parameter, public :: zener_mechanisms = 3
-  real(dp), parameter :: pi = acos(-1.0_dp)
   integer, parameter :: frequencies = 60
 
 contains

@@ -5,11 +5,10 @@
 module fd3d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, &
-                    fd3d_halo_give_up, fd3d_halo_left, fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, &
-                    fd3d_halo_try, fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model_part, fd3d_new, fd3d_pml, fd3d_quality, &
-                    fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, &
-                    fd3d_velocity, fd3d_watch
+  use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_field, fd3d_halo_close, fd3d_halo_get, fd3d_halo_give_up, &
+                    fd3d_halo_left, fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, fd3d_halo_try, &
+                    fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model_part, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, &
+                    fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
   use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
@@ -65,7 +64,6 @@ module fd3d_engine_m
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at cells; forgets all traces
-    procedure :: receiver_part               !< which part of its sum each keeps, 0: the sum
     procedure :: velocity                    !< first half of a step, or a part of it
     procedure :: stress                      !< second half
     procedure :: ahead                       !< of some steps, what needs nothing of neighbours
@@ -83,7 +81,6 @@ module fd3d_engine_m
     procedure :: field                       !< a copy of a field, (nx, ny, nz)
     procedure :: set_field
     procedure :: slice                       !< a plane of a field
-    procedure :: expect                      !< there will be traces of so many steps
     procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
     procedure :: map                         !< (points, 3): horizontal, vertical, of the vector
   end type fd3d_engine_t
@@ -169,13 +166,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_receivers(self%handle, size(start) - 1, start - 1, field, i - 1, j - 1, k - 1, w), error)
   end subroutine receivers
-
-  subroutine receiver_part(self, part, error)
-    class(fd3d_engine_t), intent(inout) :: self
-    integer, contiguous, intent(in) :: part(:)                           !< (nrec)
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_receiver_parts(self%handle, part), error)
-  end subroutine receiver_part
 
   subroutine velocity(self, it, part, error)
     class(fd3d_engine_t), intent(inout) :: self
@@ -304,13 +294,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_slice(self%handle, which, axis - 1, index - 1, out), error)
   end subroutine slice
-
-  subroutine expect(self, steps, error)
-    class(fd3d_engine_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_expect(self%handle, steps), error)
-  end subroutine expect
 
   subroutine watch(self, map, error)
     class(fd3d_engine_t), intent(inout) :: self

@@ -53,7 +53,7 @@ module fd3d_fortran_m
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, receiver_part
     procedure :: timestep, velocity, stress, ahead, between
-    procedure :: halo_size, halo_get, halo_put, field, set_field, slice, expect, watch, map, maxabs, reset
+    procedure :: halo_size, halo_get, halo_put, field, set_field, slice, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
   end type fd3d_fortran_t
@@ -291,13 +291,6 @@ contains
       if (axis == 3) out = a(1:n(1), 1:n(2), index)
     end associate
   end subroutine slice
-
-  subroutine expect(self, steps, error)
-    class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineRoom(self, steps)
-  end subroutine expect
 
   subroutine watch(self, map, error)
     class(fd3d_fortran_t), intent(inout) :: self

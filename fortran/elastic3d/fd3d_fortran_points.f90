@@ -18,6 +18,8 @@ module fd3d_fortran_points_m
 
 contains
 
+  !> Entries of a list, weights w(:) of fields (from 0) at cells (i, j, k) (from 1). Fails on a field that there is not and a cell
+  !> outside of the grid; `what` names the list in the sentence.
   subroutine PointsNew(points, grid, field, i, j, k, w, what, error)
     type(points_t), intent(out) :: points
     type(fd3d_grid_t), intent(in) :: grid

@@ -15,14 +15,13 @@
 !> Below a free surface of water an explosion has a negative image above it, in the grid as well (cuda_c/elastic3d/fd3d_surface.c),
 !> and a receiver whose weights reach above the surface reads images there (surface_weights.f90).
 module nearfield3d_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   implicit none
   private
   public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, Near3dSeries
   public :: near3d_least, near3d_slender, Near3dReach
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: near3d_least = 0.01_dp                          !< closer is on the source [cells]
   real(dp), parameter :: near3d_slender = 3                              !< cells may be so much longer than thin
   integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2

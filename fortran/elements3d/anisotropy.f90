@@ -7,7 +7,7 @@
 module anisotropy_m
   use elements_m, only: tensor_numbers
   use hexahedron_m, only: Determinant, Inverse
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   implicit none
   private
   public :: AnisoMatrix, AnisoPacked, AnisoIsotropic, AnisoAverage, AnisoPositive, AnisoUpsideDown, AnisoThomsen, &
@@ -34,6 +34,7 @@ contains
     end do
   end function AnisoMatrix
 
+  !> The 21 constants of a symmetric matrix: AnisoMatrix backwards.
   pure function AnisoPacked(c) result(constants)
     real(dp), intent(in) :: c(6, 6)
     real(dp) :: constants(aniso_constants)
@@ -45,6 +46,7 @@ contains
     end do
   end function AnisoPacked
 
+  !> The matrix of an isotropic medium of moduli lambda, mu [Pa].
   pure function AnisoIsotropic(lambda, mu) result(c)
     real(dp), intent(in) :: lambda, mu
     real(dp) :: c(6, 6)
@@ -115,7 +117,7 @@ contains
     real(dp), intent(in) :: vp, vs, rho, epsilon, delta, gamma, tilt, azimuth
     real(dp), intent(out) :: c(6, 6)
     logical, intent(out) :: possible
-    real(dp), parameter :: degree = acos(-1.0_dp)/180
+    real(dp), parameter :: degree = pi/180
     real(dp) :: p, s, root, a(3, 3)
     p = rho*vp**2
     s = rho*vs**2
@@ -164,7 +166,6 @@ contains
   pure function AnisoSpeeds(c, rho) result(v)
     real(dp), intent(in) :: c(6, 6), rho
     real(dp) :: v(2), range(2), theta, phi
-    real(dp), parameter :: pi = acos(-1.0_dp)
     integer :: i, j, around
     v = [huge(1.0_dp), 0.0_dp]
     do i = 0, circles
@@ -194,7 +195,7 @@ contains
     if (.not. size > 0) return
     b = b/size
     angle = acos(max(-1.0_dp, min(1.0_dp, Determinant(b)/2)))/3
-    range = mean + 2*size*[cos(angle + 2*acos(-1.0_dp)/3), cos(angle)]
+    range = mean + 2*size*[cos(angle + 2*pi/3), cos(angle)]
   end function Extremes
 
   !> The root of rho G(n), n of length 1: minus the traction on a side, over the velocity, of plane waves that leave along its

@@ -18,7 +18,7 @@ module band_weights_m
   use elements_m, only: elements_t, face_free, in_element
   use elements_tensors_m, only: TensorOf
   use hexahedron_m, only: HexJacobian, HexPoints, Inverse, hex_side, hex_side_point
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
   use sort_m, only: SortOrder
@@ -183,7 +183,7 @@ contains
     real(dp) :: wavenumber, r(3)
     integer :: i, j, n
     n = size(at, 2)
-    wavenumber = max(k, 2*acos(-1.0_dp)/(longest*size_of_element))
+    wavenumber = max(k, 2*pi/(longest*size_of_element))
     allocate (a(n, n), w(n, 0:3))
     if (present(side)) allocate (side%w(n, 3), beside(n))
     do j = 1, n

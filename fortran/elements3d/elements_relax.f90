@@ -2,7 +2,7 @@
 module elements_relax_m
   use elements_m, only: elements_t
   use elements_tensors_m, only: TensorOf, TensorsSet
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use linear_m, only: SolvePositive
   use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerTimes, ZenerUnrelaxed
   implicit none
@@ -111,7 +111,6 @@ contains
   pure function SharesOfFew(band, share, square) result(few)
     real(dp), intent(in) :: band(2), share(zener_mechanisms), square
     real(dp) :: few(zener_mechanisms), a(zener_mechanisms, zener_mechanisms), b(zener_mechanisms)
-    real(dp), parameter :: pi = acos(-1.0_dp)
     integer, parameter :: frequencies = 60
     complex(dp) :: row(zener_mechanisms), wanted
     integer :: i, m

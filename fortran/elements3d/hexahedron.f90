@@ -172,6 +172,7 @@ contains
       + a(1, 3)*(a(2, 1)*a(3, 2) - a(2, 2)*a(3, 1))
   end function Determinant
 
+  !> By minors; a singular matrix gives infinities.
   pure function Inverse(a) result(b)
     real(dp), intent(in) :: a(3, 3)
     real(dp) :: b(3, 3)

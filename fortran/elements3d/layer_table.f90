@@ -32,6 +32,7 @@ module layer_table_m
 
 contains
 
+  !> Fails on a line that is no layer, a name that stands twice, more than layers_most layers, and a file without one.
   subroutine LayersRead(path, table, error)
     character(*), intent(in) :: path
     type(layer_table_t), intent(out) :: table
@@ -54,7 +55,8 @@ contains
       if (allocated(error)) return
       table%layer = [table%layer, layer]
     end do
-    if (size(table%layer) == 0) call Fail(error, 'table of layers '//path//' holds no layer')
+    if (size(table%layer) == 0) &
+      call Fail(error, 'table of layers '//path//' holds no layer: give a line a layer, name and upper side')
   end subroutine LayersRead
 
   subroutine ReadLayer(file, layer, error)

@@ -69,7 +69,8 @@ contains
       call TextAdvise(file, error)
       if (allocated(error)) return
     end do
-    if (size(materials%block) == 0) call Fail(error, 'table of materials '//path//' holds no block')
+    if (size(materials%block) == 0) &
+      call Fail(error, 'table of materials '//path//' holds no block: give a line a block, name, vp, vs, rho')
   end subroutine MaterialsRead
 
   !> The order of the columns after that of the blocks.

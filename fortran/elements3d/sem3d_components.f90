@@ -18,7 +18,7 @@ module sem3d_components_m
   use error_m, only: error_t, Fail
   use hexahedron_m, only: HexAt, HexBox, HexGradient, HexJacobian, HexLongest, HexPoints, HexWeights, hex_side, hex_side_axis, &
                           hex_side_end, hex_side_point
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
   use off_grid_points_m, only: Lengthen
@@ -125,14 +125,14 @@ contains
       if (s > 0) then
         call BandPoints(elements, meetings, e, x, band_points, at, place%point)
         call BandSide(elements%corner(:, :, e), s, xi, side)
-        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, side=side)
+        call BandWeights(at, x, 2*pi*fmax/v, maxval(high - low), place%w, side=side)
         place%normal = side%normal
         place%across = side%across
         call move_alloc(side%w, place%side)
         if (elements%face(s, e) == face_contact) call Beyond(elements, meetings, e, s, xi, place)
       else
         call BandPoints(elements, meetings, e, x, band_points, at, place%point, image)
-        call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w, image)
+        call BandWeights(at, x, 2*pi*fmax/v, maxval(high - low), place%w, image)
       end if
     end if
   end subroutine Sem3dPlace

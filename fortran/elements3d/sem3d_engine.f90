@@ -12,12 +12,10 @@ module sem3d_engine_m
   use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, sp
   use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_coloured, sem3d_damping, sem3d_elements, &
-                     sem3d_expect, &
                      sem3d_field, sem3d_give, sem3d_halo_close, sem3d_halo_give_up, sem3d_halo_left, sem3d_halo_offer, &
                      sem3d_halo_open, sem3d_halo_try, sem3d_halo_waited, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, &
-                     sem3d_quality, &
-                     sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
-                     sem3d_way_size, sem3d_ways
+                     sem3d_quality, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, sem3d_way_size, &
+                     sem3d_ways
   use text_m, only: CString
   implicit none
   private
@@ -80,10 +78,8 @@ module sem3d_engine_m
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
-    procedure :: receiver_part               !< which part of its sum each keeps, 0: the sum
     procedure :: field                       !< a copy of a field
     procedure :: set_field
-    procedure :: expect                      !< there will be traces of so many steps
     procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
     procedure :: ways                        !< to the other pieces of the mesh, before `elements`
     procedure :: way_size                    !< numbers that go out and come in at a way in each step, of a phase
@@ -196,13 +192,6 @@ contains
     call EngineCheck(self, sem3d_receivers(self%handle, size(start) - 1, start - 1, field, point - 1, w), error)
   end subroutine receivers
 
-  subroutine receiver_part(self, part, error)
-    class(sem3d_engine_t), intent(inout) :: self
-    integer, contiguous, intent(in) :: part(:)                           !< (nrec)
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, sem3d_receiver_parts(self%handle, part), error)
-  end subroutine receiver_part
-
   subroutine field(self, which, out, error)
     class(sem3d_engine_t), intent(inout) :: self
     integer, intent(in) :: which
@@ -218,13 +207,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_set_field(self%handle, which, in), error)
   end subroutine set_field
-
-  subroutine expect(self, steps, error)
-    class(sem3d_engine_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, sem3d_expect(self%handle, steps), error)
-  end subroutine expect
 
   subroutine ways(self, given, error)
     class(sem3d_engine_t), intent(inout) :: self

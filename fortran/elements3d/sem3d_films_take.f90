@@ -10,6 +10,7 @@ submodule(sem3d_m) sem3d_films_take
   use gather_m, only: film_missing
   use gll_m, only: gll_d
   use hexahedron_m, only: hex_side_point, HexJacobians, HexWeights, Inverse
+  use kinds_m, only: pi
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
   use zener_m, only: ZenerModulus
   implicit none
@@ -194,7 +195,7 @@ contains
     if (.not. (self%own%attenuates .and. self%elements%loss(1, e) > 0)) return
     left = ZenerModulus(self%own%q_band, real(self%elements%loss(1, e), dp), self%scheme%fpeak)
     bulk = bulk*real(left)
-    of_v = aimag(left)/real(left)/(2*acos(-1.0_dp)*self%scheme%fpeak)
+    of_v = aimag(left)/real(left)/(2*pi*self%scheme%fpeak)
   end subroutine Relaxed
 
   !> What du(c)/dx(:) bring to the mean stress by constants of an anisotropic medium.

@@ -56,7 +56,7 @@ module sem3d_fortran_m
   contains
     procedure :: new, free, elements, quality, damping, added_mass, source, histories, receivers, receiver_part, timestep
     procedure :: ways, way_size, step_part, give => give_slots, take => take_slots, between
-    procedure :: field, set_field, expect, watch, map, maxabs, reset
+    procedure :: field, set_field, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
   end type sem3d_fortran_t
@@ -259,13 +259,6 @@ contains
   end subroutine free
 
   ! --- fields -----------------------------------------------------------------------------------------------------------------
-
-  subroutine expect(self, steps, error)
-    class(sem3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineRoom(self, steps)
-  end subroutine expect
 
   subroutine maxabs(self, value, place, error)
     class(sem3d_fortran_t), intent(inout) :: self

@@ -68,6 +68,7 @@ contains
     pressed%rate(pressed%n) = rate
   end subroutine PressedAdd
 
+  !> Adds to traces(samples, traces) of dt [s] what PressedAdd has noted.
   subroutine PressedApply(pressed, dt, traces)
     type(pressed_t), intent(in) :: pressed
     real(dp), intent(in) :: dt

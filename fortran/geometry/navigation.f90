@@ -7,7 +7,7 @@
 !> its left. offset=kept: receivers were moved along x to their true distance from the source, as 2D modelling likes it.
 module navigation_m
   use keymap_line_m, only: mapline_t, FaultHere, MaplineKeys, MaplineRead, MaplineReal, MaplineValue, MaplineWord
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp, i8, pi
   use problems_m, only: problems_t
   use text_m, only: Lower, Str
   use textfile_m, only: textfile_t, IntegerOf, Shown
@@ -120,7 +120,7 @@ contains
 
   elemental real(dp) function Radians(degrees)
     real(dp), intent(in) :: degrees
-    Radians = degrees*acos(-1.0_dp)/180
+    Radians = degrees*pi/180
   end function Radians
 
   !> The rule in words.

@@ -5,8 +5,7 @@ module deadline_m
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogInfo
-  use text_m, only: Str, ToReal
-  use progress_m, only: Clock
+  use text_m, only: Duration, Str, ToReal
   implicit none
   private
   public :: DeadlineFind, DeadlineKill, DeadlineMpirun
@@ -37,7 +36,7 @@ contains
       left = slurm - ClockSeconds()
     end if
     deadline = now + left - min(RESERVE, PART*max(0.0_dp, left))
-    call LogInfo('time     the job ends in '//Clock(left)//': no shot is dealt that would not be done by then')
+    call LogInfo('time     the job ends in '//Duration(left)//': no shot is dealt that would not be done by then')
   end function DeadlineFind
 
   !> True where SIGTERM came from mpirun (or its daemon), which then ends the job. `sender`: the result of host_terminator.

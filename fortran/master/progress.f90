@@ -3,11 +3,11 @@ module progress_m
   use host_c, only: host_seconds, host_terminal
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogProgress
-  use text_m, only: Counted, Str
+  use text_m, only: Counted, Duration, Str
   implicit none
   private
   public :: progress_t, ProgressNew, ProgressReady, ProgressDeal, ProgressPut, ProgressDone, ProgressUndone, ProgressLost
-  public :: ProgressAgain, ProgressBye, ProgressShow, ProgressSummary, Clock
+  public :: ProgressAgain, ProgressBye, ProgressShow, ProgressSummary
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
@@ -164,12 +164,12 @@ contains
     rate = finished/max(now - progress%start, 1.0e-3_dp)
     if (rate > 0) then
       s = s//'  '//Str(3600*rate, 3)//' shots/h  '// &
-          Clock((progress%total - progress%before - parked - finished)/rate)//' left'
+          Duration((progress%total - progress%before - parked - finished)/rate)//' left'
     end if
     if (slowest > 0) then
       associate (f => progress%running(slowest))
         s = s//'  slowest: shot '//Str(f%record)//' on '//progress%host(f%worker)//', '//Str(nint(100*f%fraction))//' %, '// &
-            Clock(longest)
+            Duration(longest)
       end associate
     end if
   end function Line
@@ -193,18 +193,7 @@ contains
       end associate
       call LogInfo(trim(line))
     end do
-    call LogInfo('  '//Counted(progress%done, 'shot')//' in '//Clock(3600*hours)//', '//Str(progress%done/hours, 4)//' shots/h')
+    call LogInfo('  '//Counted(progress%done, 'shot')//' in '//Duration(3600*hours)//', '//Str(progress%done/hours, 4)//' shots/h')
   end subroutine ProgressSummary
-
-  !> Seconds as h:mm:ss.
-  pure function Clock(seconds) result(s)
-    real(dp), intent(in) :: seconds
-    character(:), allocatable :: s
-    character(24) :: buffer
-    integer :: n
-    n = nint(min(max(seconds, 0.0_dp), 3.0e8_dp))
-    write (buffer, '(i0,":",i2.2,":",i2.2)') n/3600, mod(n, 3600)/60, mod(n, 60)
-    s = trim(buffer)
-  end function Clock
 
 end module progress_m

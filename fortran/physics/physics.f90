@@ -1,7 +1,7 @@
 !> A physics, as the framework knows it: one object that has its program, its parameters and their rules, its model of the earth,
 !> what a survey of it needs, and its solver. Survey, ranks, worker, master, files and program know physics_t alone.
 !>
-!> To add a physics extend physics_t (tests/physics/tube.f90 is the smallest that does all), and write a program of five lines as
+!> To add a physics extend physics_t (tests/physics/tube.f90 is the smallest that does all), and write a program of ten lines as
 !> SplFd2dmod.f90. Rank 0 reads model and parameters and keeps them in the object; what other ranks must know goes to them in the
 !> scheme and in the windows of shots.
 module physics_m

@@ -1,7 +1,7 @@
 !> Common parts of the small 3D surveys of the verb verify: the uniform water whose direct waves are known, and the line of
 !> receivers.
 module trial3d_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
   use wavelet_rate_m, only: rate_t, RateAt, RateNew
@@ -39,7 +39,7 @@ contains
     real(dp) :: wave(size(t))
     type(rate_t) :: rate
     call RateNew(rate, wavelet)
-    wave = trial_rho*RateAt(rate, t - r/trial_vp)/(4*acos(-1.0_dp)*r)
+    wave = trial_rho*RateAt(rate, t - r/trial_vp)/(4*pi*r)
   end function TrialWave
 
 end module trial3d_m

@@ -25,8 +25,7 @@ module plan_m
   use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveyHeader, SurveyWindow
   use gather_header_m, only: gather_header_t
   use parameter_table_m, only: SplitList
-  use text_m, only: Counted, FString, NextLine, Str
-  use progress_m, only: Clock
+  use text_m, only: Counted, Duration, FString, NextLine, Str
   use window_m, only: window_t
   implicit none
   private
@@ -268,7 +267,7 @@ contains
       state = cost%state + SurveyFilmBytes(survey, survey%keymap%record(span%largest))/4
       every = CheckpointEvery(rule, state, 0.0_dp)
       if (cost%state <= 0 .or. every <= 0 .or. span%cells*survey%scheme%nt*cost%step < every) return
-      call Row('', 'up to '//MemoryBytes(8*state)//' for the states of a shot in flight, one every '//Clock(every)//' or so')
+      call Row('', 'up to '//MemoryBytes(8*state)//' for the states of a shot in flight, one every '//Duration(every)//' or so')
     end associate
   end subroutine PrintStates
 
@@ -331,7 +330,7 @@ contains
   function Lasts(seconds) result(s)
     real(dp), intent(in) :: seconds
     character(:), allocatable :: s
-    s = Clock(seconds)
+    s = Duration(seconds)
     if (seconds < 20) s = Str(seconds, 2)//' s'
   end function Lasts
 

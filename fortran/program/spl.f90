@@ -45,9 +45,8 @@ contains
     class(physics_t), intent(inout), optional :: sibling
     type(role_t) :: role
     type(job_t) :: job
-    type(table_t) :: table
     type(error_t), allocatable :: error
-    character(:), allocatable :: settings, warning
+    character(:), allocatable :: settings
     integer :: action, exit_status, stack
     logical :: alone, broken, json
     call PhysicsIntroduce(physics)
@@ -76,22 +75,7 @@ contains
     call BroadcastInteger(role%world, action)
     if (action == DO_RUN) call host_outlive_readers()
     if (action == DO_RUN .or. action == DO_VERIFY) then
-      call BroadcastText(role%world, settings)
-      call PhysicsTable(physics, table)
-      call SameStart(role, physics%program//' '//VersionText(), DeckCommandLine(), warning, error)
-      if (role%master .and. warning /= '') call LogWarn(warning)
-      if (.not. allocated(error)) call JobFromText(physics, settings, job, table, error)
-      if (allocated(error)) then
-        continue
-      else if (job%group == 0 .and. action == DO_RUN) then     ! found when rank 0 knows the shots
-        call RolesPlaces(role, job%gpn, job%ranks_per_gpu)
-      else
-        call RolesDevices(role, max(1, job%group), job%gpn, job%ranks_per_gpu, job%threads, error)
-      end if
-      call RolesMet()
-      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
-      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, job%lease, exit_status, broken)
-      if (action == DO_VERIFY .and. broken) exit_status = max(exit_status, 2)
+      call ModelShots(role, physics, action, job, settings, exit_status, broken, error)
     else
       call RolesMet()
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, settings, error)
@@ -108,6 +92,36 @@ contains
     call EndTogether(role, broken, exit_status)
     stop exit_status, quiet=.true.
   end subroutine SplMain
+
+  !> The verbs run and verify, which need every rank: each gets the settings of rank 0 and its device. `broken`: ranks were lost.
+  subroutine ModelShots(role, physics, action, job, settings, exit_status, broken, error)
+    type(role_t), intent(inout) :: role
+    class(physics_t), target, intent(inout) :: physics
+    integer, intent(in) :: action
+    type(job_t), intent(inout) :: job
+    character(:), allocatable, intent(inout) :: settings
+    integer, intent(inout) :: exit_status
+    logical, intent(inout) :: broken
+    type(error_t), allocatable, intent(inout) :: error
+    type(table_t) :: table
+    character(:), allocatable :: warning
+    call BroadcastText(role%world, settings)
+    call PhysicsTable(physics, table)
+    call SameStart(role, physics%program//' '//VersionText(), DeckCommandLine(), warning, error)
+    if (role%master .and. warning /= '') call LogWarn(warning)
+    if (.not. allocated(error)) call JobFromText(physics, settings, job, table, error)
+    if (allocated(error)) then
+      continue
+    else if (job%group == 0 .and. action == DO_RUN) then     ! found when rank 0 knows the shots
+      call RolesPlaces(role, job%gpn, job%ranks_per_gpu)
+    else
+      call RolesDevices(role, max(1, job%group), job%gpn, job%ranks_per_gpu, job%threads, error)
+    end if
+    call RolesMet()
+    if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
+    if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, job%lease, exit_status, broken)
+    if (action == DO_VERIFY .and. broken) exit_status = max(exit_status, 2)
+  end subroutine ModelShots
 
   !> All ranks end with the status of rank 0, or this one alone where others were lost.
   subroutine EndTogether(role, broken, exit_status)

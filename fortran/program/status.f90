@@ -9,8 +9,7 @@ module status_m
   use parameters_m, only: job_t
   use standing_m, only: StandingFind, StandingParked, StandingWords, standing_t
   use store_m, only: StoreStopPath
-  use text_m, only: Str
-  use progress_m, only: Clock
+  use text_m, only: Duration, Str
   implicit none
   private
   public :: StatusPrint
@@ -45,7 +44,7 @@ contains
       call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
                     Str(standing%parked)//' parked, '//Str(standing%left)//' left; '//RunWords(journal, standing%group)// &
                     StandingWords(standing))
-      if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
+      if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Duration(Remaining(standing))//' left')
       if (standing%state == 'running') call LogPrint('  by '//standing%reason)
       if (all(standing%state /= [character(8) :: 'running', 'complete'])) call LogPrint('  reason: '//standing%reason)
       if (GrowWords(journal) /= '') call LogPrint('  '//GrowWords(journal))
@@ -76,7 +75,7 @@ contains
     if (list /= '') call LogPrint('  '//title//':  '//list)
   end subroutine PrintList
 
-  !> One line; fields and words as README.md tells them.
+  !> One line; fields and words as inputs/running.md tells them.
   subroutine PrintJson(output, standing)
     character(*), intent(in) :: output
     type(standing_t), intent(in) :: standing
@@ -147,7 +146,7 @@ contains
         if (.not. merge(e%dealt .and. standing%journal%running, StandingParked(standing, i), dealt)) cycle
         if (s /= '') s = s//between
         s = s//Str(e%record)
-        if (details) s = s//' ('//JournalHost(standing%journal, i)//', '//Clock(ClockSeconds() - e%time)//')'
+        if (details) s = s//' ('//JournalHost(standing%journal, i)//', '//Duration(ClockSeconds() - e%time)//')'
       end associate
     end do
   end function Records

@@ -9,7 +9,7 @@
 !> so its relative phase-velocity error is K/k - 1 and its relative group-velocity error
 !>       e(kh) = dK/dk - 1 = sum_m (2m-1) w(m) cos((m-½) kh) - 1.
 module der_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use error_m, only: error_t, Fail
   use linear_m, only: SolveSmall
   use text_m, only: Str
@@ -21,7 +21,6 @@ module der_m
   integer, parameter :: der_max_half_length = 8
   real(dp), parameter :: least_error = 1.0e-5_dp    !< below this a wider band is worth more than a smaller error
   real(dp), parameter :: narrow = 0.01_dp           !< a band that all weights cover with less; fits to less are noise
-  real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
 

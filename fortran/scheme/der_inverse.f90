@@ -1,12 +1,10 @@
 !> The inverse of a differentiator of the staggered grid, D⁻¹: the sum that grows by a sample from node to node, half a sign at a
 !> step, with ripples that wane over some cells. So integrals along a line of the grid are those that its differences make.
 module der_inverse_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   implicit none
   private
   public :: DerInverseRipples, DerInverseAt
-
-  real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
 

@@ -7,7 +7,7 @@
 !> With ξ = 0 at the inner edge and 1 at the outer: δ = δ_max ξ^power, κ = 1 + (kappa - 1) ξ^power, α = α_max (1 - ξ);
 !> δ_max = -(power + 1) c ln(r0)/(2 width) would reflect r0 of an amplitude at normal incidence were the grid infinitely fine.
 module pml_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   implicit none
   private
   public :: pml_shape_t, PmlProfile
@@ -70,7 +70,7 @@ contains
       if (present(shape)) form = shape
       delta = -(form%power + 1)*c*log(form%r0)/(2*cells*h)*xi**form%power
       kappa = 1 + (form%kappa - 1)*xi**form%power
-      a = form%alpha*acos(-1.0_dp)*fpeak*(1 - xi)
+      a = form%alpha*pi*fpeak*(1 - xi)
       b = exp(-(delta/kappa + a)*dt)
       abk(1) = real(delta*(b - 1)/(kappa*(delta + kappa*a)), sp)
       abk(2) = real(b, sp)

@@ -3,7 +3,7 @@ module scheme_m
   use checked_m, only: Above, Below, Whole
   use der_m, only: DerBand, DerLargestError, DerWeights
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use parameters_m, only: job_t
   use parcel_m, only: parcel_t
   use time_step_m, only: StabilityLimit, SurfaceLimit
@@ -71,7 +71,6 @@ module scheme_m
     procedure :: unpack => UnpackNothing
   end type scheme_t
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: tolerance = 0.01_dp        !< largest group-velocity error, unless the job says another
   real(dp), parameter :: part_of_limit = 0.99_dp    !< default time step
   real(dp), parameter :: least_ppw = 2.05_dp        !< with fewer points a grid carries no wave at all

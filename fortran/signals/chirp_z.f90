@@ -1,11 +1,9 @@
 !> The spectrum of a long series at many frequencies, by three fast Fourier transforms in place of a sum for each of them.
 module chirp_z_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   implicit none
   private
   public :: ChirpZ
-
-  real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
 

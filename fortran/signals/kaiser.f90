@@ -1,6 +1,6 @@
 !> The Kaiser window and the sinc function, of which all band-limited interpolation here is made.
 module kaiser_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   implicit none
   private
   public :: Kaiser, KaiserStep, KaiserArea, KaiserLobe, Sinc
@@ -48,14 +48,12 @@ contains
   !> its transform is down in its side lobes after KaiserLobe(b)/F seconds, and the other way round.
   elemental real(dp) function KaiserLobe(b)
     real(dp), intent(in) :: b
-    real(dp), parameter :: pi = acos(-1.0_dp)
     KaiserLobe = sqrt(b*b + pi*pi)/(2*pi)
   end function KaiserLobe
 
   !> sin(πx)/(πx)
   elemental real(dp) function Sinc(x)
     real(dp), intent(in) :: x
-    real(dp), parameter :: pi = acos(-1.0_dp)
     Sinc = 1
     if (abs(x) > 1.0e-9_dp) Sinc = sin(pi*x)/(pi*x)
   end function Sinc

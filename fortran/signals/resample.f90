@@ -1,12 +1,11 @@
 !> Band-limited resampling: one series at any ratio and offset, and the thinning of many traces by a whole factor.
 module resample_m
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use kaiser_m, only: Kaiser, Sinc
   implicit none
   private
   public :: Resample, decimator_t, DecimatorNew, DecimatorApply, DecimatorResponse
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   integer, parameter :: rows = 32             !< thinned samples made by one matrix product
 
   !> Low-pass and keep every factor-th sample. Thinned sample j stands at sample 1 + (j-1-lead)*factor of the input.

@@ -8,7 +8,7 @@
 !> 1051-1062), stress at a node is that of its mechanism, and a source there acts upon that mechanism alone. The even weights share
 !> a point among all eight alike: they are fitted to leave out what changes its sign from node to node.
 module sinc_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use kaiser_m, only: Kaiser, Sinc
   use linear_m, only: SolvePositive
   implicit none
@@ -18,7 +18,6 @@ module sinc_m
   integer, parameter :: half_width = 4
   integer, parameter :: sinc_nodes = 2*half_width                        !< nodes a position is spread over, along one axis
   real(dp), parameter :: b_hicks = 6.31_dp                               !< Kaiser parameter, by Hicks' criterion for kh <= π/2
-  real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: band = 2*pi/4.1_dp                              !< end of the fitted band [radians per cell]
   real(dp), parameter :: end_weight = 0.15_dp                            !< of the end of the band, relative to the whole band
   real(dp), parameter :: damping = 1.0e-6_dp                             !< of the change of the weights

@@ -11,7 +11,7 @@
 module time_dispersion_m
   use checked_m, only: Above, Below, Whole
   use chirp_z_m, only: ChirpZ
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, pi, sp
   use error_m, only: error_t, Fail
   use kaiser_m, only: Kaiser, KaiserArea, KaiserLobe, KaiserStep, Sinc
   use resample_m, only: decimator_t, DecimatorApply, DecimatorNew, DecimatorResponse
@@ -22,7 +22,6 @@ module time_dispersion_m
   public :: TimedispSource, TimedispHistory, TimedispReach, TraceMargin
   public :: Transforms, AddWaves, tracefilter_t, TraceFilterNew, TraceFilterNumbers, TraceFilterApply
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: step_b = 8          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
   real(dp), parameter :: taper_b = 10        !< Kaiser parameter of the end taper: nothing of it above the pass band
   integer, parameter :: block_rows = 96      !< output samples of one block

@@ -2,7 +2,7 @@
 module wavelet_m
   use checked_m, only: Above, Whole
   use chirp_z_m, only: ChirpZ
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use error_m, only: error_t, Fail
   use hash_m, only: hash_t, HashAdd, HashText
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
@@ -29,7 +29,6 @@ module wavelet_m
     character(:), allocatable :: doubt     !< what should be known of a file, a line each; '' if nothing
   end type wavelet_t
 
-  real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: negligible = 1.0e-6_dp    !< of the peak: here the wavelet starts and ends
   real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
   real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: a file whose ends make larger pulses is refused,

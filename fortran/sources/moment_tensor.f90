@@ -3,12 +3,12 @@
 !> The model's axes: x points `azimuth` degrees clockwise from north, y 90 degrees further, z down; azimuth = 0: x north, y east. In
 !> these axes, at azimuth 0, Aki & Richards (2002, box 4.4) give the tensor of strike, dip and rake.
 module moment_tensor_m
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   implicit none
   private
   public :: MomentTensor, MomentScalar, MomentMagnitude, MomentNorm, MomentPlace
 
-  real(dp), parameter :: radian = acos(-1.0_dp)/180
+  real(dp), parameter :: radian = pi/180
 
 contains
 

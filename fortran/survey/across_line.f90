@@ -1,7 +1,7 @@
 !> Distances across a line that 2D modelling leaves out, at most, over all shots: for the log and the output.
 module across_line_m
   use attributes_m, only: attributes_t
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use shot_m, only: shot_t
   use text_m, only: Str
   implicit none
@@ -37,7 +37,7 @@ contains
     end if
     r = maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
     if (far > least) across%feather = max(across%feather, atan2(abs(shot%ry(r) - shot%sy), abs(shot%rx(r) - shot%sx))* &
-                                                          180/acos(-1.0_dp))
+                                                          180/pi)
     across%offset = max(across%offset, maxval(hypot(shot%rx - shot%sx, shot%ry - shot%sy) - abs(shot%rx - shot%sx)))
   end subroutine AcrossShot
 

@@ -5,13 +5,11 @@
 !> r its phase is off by (k - ω/c) r, and a trace at ω by 2 |sin(phase/2)| of its RMS. Oblique ways are less off.
 module phaseerror_m
   use der_m, only: DerPhaseError
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use wavelet_m, only: wavelet_t, WaveletSpectrum
   implicit none
   private
   public :: PhaseOff, TraceOff, TraceOffAll
-
-  real(dp), parameter :: pi = acos(-1.0_dp)
 
 contains
 

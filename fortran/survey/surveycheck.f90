@@ -6,7 +6,7 @@
 module surveycheck_m
   use der_m, only: DerWeights
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp
+  use kinds_m, only: dp, pi
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use phaseerror_m, only: PhaseOff, TraceOff, TraceOffAll
@@ -265,7 +265,7 @@ contains
       way%measure = e(r)
       if (.not. way%measure > max(check%echo(side)%measure, limit)) return
       check%echo(side) = way
-      check%angle(side) = atan2(along(r), across(r))*180/acos(-1.0_dp)
+      check%angle(side) = atan2(along(r), across(r))*180/pi
     end subroutine TakeEcho
 
   end subroutine LookAtLayers
@@ -455,7 +455,7 @@ contains
     real(dp) function Tried(half, part)
       integer, intent(in) :: half
       real(dp), intent(in) :: part
-      call DerWeights(half, job%coeffs, job%coeffs_error, min(2*acos(-1.0_dp)/scheme%ppw, 3.0_dp)*part, w, used, ignored)
+      call DerWeights(half, job%coeffs, job%coeffs_error, min(2*pi/scheme%ppw, 3.0_dp)*part, w, used, ignored)
       Tried = huge(Tried)
       if (.not. allocated(ignored)) Tried = RmsOff(w(:half), Coarsest(scheme)*part, Step(scheme))
     end function Tried

@@ -2,12 +2,12 @@
 !> and fields (fd2d_engine.f90, fd3d_engine.f90).
 !>
 !> An engine in C is a handle: the verbs here call those of handle_c.f90. An engine in readable Fortran has no handle: it brings all
-!> verbs itself except `threads`, `pending`, `traces` and `filters`, which serve it too.
+!> verbs itself except `threads`, `expect`, `pending`, `traces` and `filters`, which serve it too.
 module engine_m
   use error_m, only: error_t, Fail, FailFromC
-  use handle_c, only: handle_bytes, handle_device, handle_filter, handle_filtered, handle_filters, handle_free, handle_load, &
-                      handle_maxabs, handle_peak, handle_pending, handle_reset, handle_save, handle_state_size, handle_threads, &
-                      handle_timestep, handle_traces, trace_band
+  use handle_c, only: handle_bytes, handle_device, handle_expect, handle_filter, handle_filtered, handle_filters, handle_free, &
+                      handle_load, handle_maxabs, handle_peak, handle_pending, handle_receiver_parts, handle_reset, handle_save, &
+                      handle_state_size, handle_threads, handle_timestep, handle_traces, trace_band
   use iso_c_binding, only: c_associated, c_char, c_loc, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use text_m, only: FString, Str
@@ -26,6 +26,8 @@ module engine_m
   contains
     procedure :: free                                 !< gives its memory back; twice is harmless
     procedure :: threads                              !< from now on so many threads compute, where CPU cores do
+    procedure :: receiver_part                        !< which part of its sum each receiver keeps, 0: the sum
+    procedure :: expect                               !< there will be traces of so many steps
     procedure :: timestep                             !< steps first .. first+n-1; a GPU only queues them
     procedure :: pending                              !< waits, asleep, until at most `most` calls of timestep are unfinished
     procedure :: traces                               !< the samples of receivers, steps first ..
@@ -87,6 +89,24 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     if (c_associated(self%handle)) call EngineCheck(self, handle_threads(self%handle, number), error)
   end subroutine threads
+
+  subroutine receiver_part(self, part, error)
+    class(engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: part(:)        !< (nrec)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, handle_receiver_parts(self%handle, part), error)
+  end subroutine receiver_part
+
+  subroutine expect(self, steps, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    type(error_t), allocatable, intent(inout) :: error
+    if (c_associated(self%handle)) then
+      call EngineCheck(self, handle_expect(self%handle, steps), error)
+    else
+      call EngineRoom(self, steps)
+    end if
+  end subroutine expect
 
   subroutine timestep(self, first, n, error)
     class(engine_t), intent(inout) :: self

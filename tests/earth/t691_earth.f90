@@ -451,6 +451,7 @@ contains
   subroutine Faults()
     call Refused('0 4000 2000 2600'//nl//'0 4000 2000 2600'//nl, 'must be below the layer before', 'two layers at one depth')
     call Refused('0 4000 3700 2600'//nl, 'less than 0.866 vp', 'a layer that cannot be')
+    call Refused('# none'//nl, 'holds no layer: give a line a layer', 'a table without a layer')
     call Refused('0 4000 2000'//nl, '3 numbers', 'too few numbers')
     call Refused('0 4000 2000 2600'//nl//'5 4000 2000 2600 100 50'//nl, 'every line alike', 'Q in some lines')
     call Refused('0 4000 rock 2600'//nl, 'line 1: ''rock'' is no number', 'a word')

@@ -6,14 +6,14 @@
 program t671_fd3d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_need, fd3d_new, fd3d_set_field, fd3d_slice, fd3d_tune
+  use fd3d_c, only: fd3d_cfg, fd3d_need, fd3d_new, fd3d_set_field, fd3d_slice, fd3d_tune
   use fd3d_engine_m, only: fd3d_map_t
   use fd3dcase_m, only: case3d_t, Case3dCfg, Case3dDifferent, Case3dHandle, Case3dNative, Case3dNew, Case3dPoints, &
                         Case3dResult, Case3dSource, Case3dSteps, result3d_t
   use fd3d_variants_m, only: fd3d_variants
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory
   use gpu_m, only: GpuAsked
-  use handle_c, only: handle_bytes, handle_free, handle_load, handle_maxabs, handle_peak, handle_pending, handle_reset, &
+  use handle_c, only: handle_bytes, handle_expect, handle_free, handle_load, handle_maxabs, handle_peak, handle_pending, handle_reset, &
                       handle_save, handle_state_size, handle_timestep
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_long_long, c_ptr
@@ -364,7 +364,7 @@ contains
     c%rw = [(1.0_sp, m=1, receivers)]
     before = FreeMemory()
     h = Case3dHandle(variant, c, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_expect(h, steps), error)
+    if (.not. allocated(error)) call FailFromC(handle_expect(h, steps), error)
     call Case3dSteps(h, c, chunk, error)
     if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
     taken = before - FreeMemory()

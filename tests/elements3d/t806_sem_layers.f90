@@ -295,6 +295,7 @@ contains
     call Bad('soil 0;rock 10/(x-1000)', 100.0_dp, 'at x = 1000, y = -100 m the upper side of layer rock, 10/(x-1000), has no value')
     call Bad('soil 0;rock basement.nc', 100.0_dp, "line 3: surface 'basement.nc' is no depth, no file that is there, and no formula")
     call Bad('soil 0;soil 100', 100.0_dp, 'layer soil stands there twice')
+    call Bad('# none', 100.0_dp, 'holds no layer: give a line a layer, name and upper side')
     call Bad('soil', 100.0_dp, 'layer soil has no upper side')
     call Bad('0 4000 2000 2600;1000 6000 3464 2700', 100.0_dp, 'begins with a number')
     call Bad('soil 0 -5', 100.0_dp, "'-5' is no height of elements")

@@ -3,7 +3,6 @@
  * refused with the bytes that are needed and had.
  *
  *     t838_sem_packets [SEED] */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

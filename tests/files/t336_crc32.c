@@ -1,5 +1,4 @@
 /* The checksum of gathers is zlib's, whatever the length, the place in memory and the sum it goes on from. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 

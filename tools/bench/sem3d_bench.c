@@ -9,7 +9,6 @@
  * `qall`: at all, `water`: all fluid. Random
  * fields, a source of 125 points, 100 receivers of 125 points. Microseconds an element and step; GFLOP/s at 42,590
  * floating-point operations an element of rock. */
-#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

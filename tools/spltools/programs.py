@@ -42,7 +42,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a survey is: the fields of `status --json` (README); None where there is nothing to say."""
+    """How far a survey is: the fields of `status --json` (inputs/running.md); None where there is nothing to say."""
 
     output: str
     state: str

@@ -1,7 +1,6 @@
 /* The `cpu` variant: memory, medium, layers and fields. The time loop is in fd2d_cpu_wave.c. */
 #include "fd2d_cpu.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Half steps of the `cpu` variant: rows in pieces inside and outside of layers, halos of sides that nobody else fills,
  * and the step in parts, for subdomains with neighbours and for sides that a sweep through the grid cannot serve. */
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 

@@ -52,7 +52,7 @@ def make(a):
     nodes = on_sphere(keys / 4, a.elements, np.radians(a.angle), radius)
     blocks = [Block(i, f'depth{round(depth / 100)}') for i, depth in enumerate(depths, 1)]
     mesh = Mesh(nodes, elements.reshape(len(corners), -1), block, blocks, [])
-    mesh.side_sets = sides(mesh, keys, len(radius) - 1)
+    mesh.side_sets = sides(mesh, keys)
     return mesh, [material(block.name, EARTH - 10 * depth) for block, depth in zip(blocks, depths)]
 
 
@@ -63,12 +63,12 @@ def bricks(n, rows):
     for count, doubles in zip(rows, (True, True, False)):
         for _ in range(count):
             brick = np.array([[(0, 1), (1, 1), (1, 0), (0, 0)]]) * (step, 1)
-            found.append(extruded(brick, step, n, step, step, len(heights), False))
+            found.append(extruded(brick, step, n, step, len(heights), False))
             heights += [step]
         if doubles:
-            found.append(extruded(half_as_many(step), 4 * step, n, step, step, len(heights), True))
+            found.append(extruded(half_as_many(step), 4 * step, n, step, len(heights), True))
             heights += [step, step]
-            found.append(extruded(half_as_many(step), 4 * step, n, step, 2 * step, len(heights), False))
+            found.append(extruded(half_as_many(step), 4 * step, n, 2 * step, len(heights), False))
             heights += [1.5 * step, 1.5 * step]
             step *= 2
     return np.concatenate(found), heights
@@ -81,7 +81,7 @@ def half_as_many(step):
     return np.array([[x[name] for name in quad.split()] for quad in names])
 
 
-def extruded(quads, period, n, step, across, level, turned):
+def extruded(quads, period, n, across, level, turned):
     """Hexahedra from quadrilaterals (along, level), numbered counter-clockwise where levels go down, repeated every `period` and
     drawn out across in steps: (element, 8, x y level). `turned`: along y, across x."""
     along = np.concatenate([quads + (start, level) for start in range(0, n, period)])
@@ -113,7 +113,7 @@ def on_sphere(x, n, angle, radius):
     return np.column_stack([tangent * r[:, None], r]) - (0, 0, EARTH)
 
 
-def sides(mesh, keys, last):
+def sides(mesh, keys):
     """free: the surface; absorbing: the others."""
     rows, _ = outer_faces(mesh.elements)
     at = np.stack([rows // 6, rows % 6], axis=1)

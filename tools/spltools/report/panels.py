@@ -52,7 +52,7 @@ def leaf(file, slot, component):
         body = picture(g, traces, at, clip, name)
     else:
         top = float(np.abs(traces).max(initial=0.0))
-        body = lines(g, traces, at, top or 1.0)
+        body = lines(g, traces, top or 1.0)
         factor, unit = figures.prefixed(g.units, top or 1.0)
         note = f'{cli.counted(g.nrec, "trace", form=",")} on one scale; the largest sample is {top * factor:.3g} {unit}'
     one.svg = (f'<svg viewBox="0 0 {W} {H}" role="img" aria-label="{escape(title)}">'
@@ -91,7 +91,7 @@ def picture(g, traces, at, clip, name):
     return drawn + frame() + ticks_across(low, high, name) + ticks_down(float(g.time[0]), float(g.time[-1]), 'time [s]')
 
 
-def lines(g, traces, at, top):
+def lines(g, traces, top):
     """Time to the right, a row a trace, the first receiver on top."""
     many = 450
     n = len(traces)
