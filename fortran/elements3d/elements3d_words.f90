@@ -45,15 +45,18 @@ contains
   !> Blocks may have different media that count as one around sources and receivers.
   pure logical function SomeAlike(self) result(alike)
     class(elements3d_t), intent(in) :: self
-    real(dp) :: medium(3, size(self%blocks)), here(3), most
+    real(dp) :: medium(3, size(self%blocks)), here(3), before(3), most
     integer :: e, n, m
     alike = size(self%elements%rho, 1) > 1 .and. size(self%blocks) > 1        ! by point: not looked at
     if (alike .or. size(self%elements%rho, 1) > 1) return
     most = band_alike
     if (self%attenuates) most = most + band_dispersion/self%least_q
     n = 0
+    before = 0
     do e = 1, self%elements%n
       here = [self%elements%rho(1, e), self%elements%lambda(1, e) + 2*self%elements%mu(1, e), self%elements%mu(1, e)]
+      if (maxval(abs(here - before)) <= 0) cycle
+      before = here
       if (any([(maxval(abs(here - medium(:, m))) <= 0, m=1, n)])) cycle
       alike = any([(all(abs(here - medium(:, m)) <= most*max(here, medium(:, m))), m=1, n)])
       if (alike) return

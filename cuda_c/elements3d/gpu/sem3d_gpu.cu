@@ -145,8 +145,8 @@ static size_t brick_bytes(const sem3d_cfg *c) {
     const size_t bricks = (size_t)c->elements / SEM3D_PATTERN_BRICK + (size_t)c->bricks,
                  outers = bricks * (9 * 9 * 9 - 7 * 7 * 7), components = c->solid > 0 ? 3 : 1;
     return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) +
-           outers * (sizeof(int) + components * sizeof(float)) +
-           outers / 2 * 3 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
+           outers * (sizeof(int) + components * sizeof(float)) + outers / 2 * 3 * sizeof(int) +
+           (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
 }
 
 // Device memory beside the numbers of elements.
