@@ -117,7 +117,7 @@ module host_c
       implicit none
     end function host_signal
 
-    !> Number of signals SIGINT and SIGTERM that came, without those within two seconds of the first, which are it handed on.
+    !> Number of signals SIGINT and SIGTERM that came, without those within two seconds of the first SIGTERM: that, handed on.
     integer(c_int) function host_terms() bind(c)
       import :: c_int
       implicit none

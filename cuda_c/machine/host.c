@@ -21,13 +21,15 @@ enum { MANY_CORES = 1 << 20, HANDED_ON = 2 };
 static volatile sig_atomic_t caught, terms, terminator, ends;
 static volatile time_t first_term;
 
-/* A launcher hands on a signal that the whole job may get as well: what comes so soon after the first is the same one. */
+/* A launcher hands on a SIGTERM that the whole job may get as well: what comes so soon after the first is the same. */
 static int is_again(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!terms)
+    if (!first_term)
         first_term = now.tv_sec;
-    return terms && now.tv_sec - first_term <= HANDED_ON;
+    else if (now.tv_sec - first_term <= HANDED_ON)
+        return 1;
+    return 0;
 }
 
 /* Called by a signal, so by calls alone that may be made there. */
@@ -43,7 +45,7 @@ static void end_early(void) {
 static void remember(int signal_number, siginfo_t *info, void *context) {
     (void)context;
     caught = signal_number;
-    if (signal_number != SIGUSR1 && !is_again())
+    if (signal_number == SIGINT || (signal_number == SIGTERM && !is_again()))
         terms++;
     if (signal_number == SIGTERM && info->si_code <= 0 && info->si_pid > 0 && info->si_pid == getppid())
         terminator = 2;

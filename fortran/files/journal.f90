@@ -124,8 +124,8 @@ module journal_m
 contains
 
   !> Opens the journal at `path` for the shots `records` (rising), replaying what is there; made if missing. One writer at a time.
-  !> A journal of another job is refused. `overwrite`: whatever is there is forgotten; `mark`: if it still is what JournalMark found,
-  !> else another run has made it meanwhile.
+  !> A journal of another job is refused. `overwrite`: whatever is there is forgotten; `mark`: if it still is what JournalMark has
+  !> found, else another run has made it meanwhile.
   subroutine JournalOpen(journal, path, fingerprint, records, overwrite, error, mark)
     type(journal_t), intent(inout) :: journal
     character(*), intent(in) :: path, fingerprint

@@ -3,7 +3,7 @@
 module standing_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail
-  use files_m, only: FileExists, FileText
+  use files_m, only: ClockParse, FileExists, FileText
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
   use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t
@@ -50,6 +50,11 @@ contains
       if (allocated(error)) return
     else if (standing%journal%open) then
       call JudgeOpen(output, standing, sight)
+    else if (Begins(output, standing%journal, sight)) then
+      standing%journal%running = .true.
+      call Count(standing)
+      standing%state = 'running'
+      standing%reason = 'the run after it, which makes its files ('//sight%holder//')'
     else
       call JudgeClosed(output, standing)
     end if
@@ -86,6 +91,16 @@ contains
     there = there .and. journal%starts > 0
     journal%running = journal%running .or. sight%lives
   end subroutine Read
+
+  !> True where a run that began after the last line of a journal has the lock: it reads, or the output grows.
+  logical function Begins(output, journal, sight)
+    character(*), intent(in) :: output
+    type(journal_t), intent(in) :: journal
+    type(sight_t), intent(out) :: sight
+    call LockLook(StoreLockPath(output), sight)
+    Begins = sight%lives .and. len(sight%holder) > 20
+    if (Begins) Begins = ClockParse(sight%holder(len(sight%holder) - 19:)) > journal%latest
+  end function Begins
 
   !> Sets components one by one: gfortran leaks a function's result in a structure constructor.
   subroutine NoJournal(output, journal)

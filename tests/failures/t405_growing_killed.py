@@ -115,6 +115,8 @@ def sleeper(name, place):
 
 start("slept.nc")
 first, began = sleeper("slept.nc", {"WAIT_AT": ".half"})
+told = run("status", "output=slept.nc").stdout
+claim(f"process {first.pid}" in told and "complete" not in told, f"while it grows, status says that it runs: {told.strip()}")
 gone = subprocess.Popen(["true"])
 gone.wait()
 lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))     # so that the other need not wait for its silence
