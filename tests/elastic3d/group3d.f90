@@ -208,6 +208,7 @@ contains
       c = c + 1
     end do
     case%scheme%own%halo = halo_ipc
+    case%scheme%own%wide = wide_no                       ! wide halos are messages, for which a process waits
     role%worker = role%rank > 0
     call RolesGroups(role, 2, error)
     if (role%master) then
