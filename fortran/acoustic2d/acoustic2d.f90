@@ -288,7 +288,7 @@ contains
 
   !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
   !> receivers once were what the weights of an even medium make of them, then without third integrals; close to a source beside
-  !> a flat contact they lacked what that changes in short waves. With Holberg's weights what D is off at long waves counted as a bend.
+  !> a flat contact they lacked what that changes in short waves. What Holberg's weights are off at long waves counted as a bend.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job

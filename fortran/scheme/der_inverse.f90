@@ -10,8 +10,8 @@ module der_inverse_m
 
 contains
 
-  !> ripple(n): D⁻¹ of a 1 at node 0, at n + 1/2, less 1/2: on a ring of so many nodes, less what its mean of 0 adds. D is scaled to be
-  !> right for the longest waves: by what Holberg's weights make those faster the ripples would not wane, but go on for ever.
+  !> ripple(n): D⁻¹ of a 1 at node 0, at n + 1/2, less 1/2: on a ring of so many nodes, less what its mean of 0 adds. D is scaled to
+  !> be right for the longest waves: by what Holberg's weights make those faster the ripples would not wane, but go on for ever.
   pure subroutine DerInverseRipples(w, ring, ripple)
     real(dp), intent(in) :: w(:)                  !< weights of D
     integer, intent(in) :: ring

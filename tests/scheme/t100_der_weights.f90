@@ -21,7 +21,7 @@ program t100_der_weights
 
 contains
 
-  !> Some cells from a step the inverse is half a sign and no more, whatever the weights make of long waves: Holberg's make them faster.
+  !> Some cells from a step the inverse is half a sign and no more, whatever the weights make of long waves (Holberg's: faster).
   subroutine InverseIsAStep()
     real(dp) :: w(8), used, ripple(0:24), far
     integer :: n
