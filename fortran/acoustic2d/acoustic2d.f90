@@ -288,7 +288,7 @@ contains
 
   !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
   !> receivers once were what the weights of an even medium make of them, then without third integrals; close to a source beside
-  !> a flat contact they lacked what that changes in short waves.
+  !> a flat contact they lacked what that changes in short waves. What Holberg's weights are off at long waves counted as a bend.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -297,6 +297,7 @@ contains
     words = ''
     if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals'
     if (EarthTold(self%model, job, scheme)) words = words//' contacts bend, short waves too'
+    if (EarthTold(self%model, job, scheme) .and. job%coeffs == 'holberg') words = words//', long ones not'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------

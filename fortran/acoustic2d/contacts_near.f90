@@ -7,7 +7,8 @@
 !>     across   1.5 (2 pi fpeak h/c) |K here - K there|/(K here + K there) exp(-1.2 d)
 !> and more at d cells of size h, c the slower of both (t880). What the grid lacks within some cells of a source (nearfield.f90) is
 !> that of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and a
-!> third of the velocities (t208). On the source itself the field is infinite (t888).
+!> third of the velocities (t208); with half-length 1, whose short waves are of the second order, one two cells away makes some 18 %
+!> of the velocities, one cell away 60 %. On the source itself the field is infinite (t888).
 module contacts_near_m
   use kinds_m, only: dp, i8, pi
   use model_m, only: model_t
@@ -23,13 +24,14 @@ module contacts_near_m
   public :: contacts_near_t, ContactsShot, ContactsSay
 
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
+  real(dp), parameter :: dense = 1, dense_second_order = 2.5_dp   !< cells: contacts so near a source show; half-length 1
   real(dp), parameter :: bend = 1.5_dp*2*pi
 
   !> Errors at a place by the contacts that one axis crosses: parts of the RMS of a trace.
   type :: seen_t
     real(dp) :: jump = 0                          !< off along a contact that this axis crosses
     real(dp) :: bend = 0                          !< off across it
-    real(dp) :: dense = 0                         !< half the jump of density nearer than a cell
+    real(dp) :: dense = 0                         !< half the jump of density close by (Close)
   end type seen_t
 
   type :: contacts_near_t
@@ -109,23 +111,26 @@ contains
       integer, intent(in) :: a
       real(dp), intent(in) :: from, wide
       type(seen_t), intent(out) :: seen
-      real(dp) :: rho, vp, here(2), there(2), far, left, cell
-      integer :: s, j(2)
+      real(dp) :: rho, vp, here(2), there(2), far, left, cell, near
+      integer :: s, j(2), most
       logical :: same
       same = abs(wide - 1) < 1.0e-9_dp                    ! the grid has the samples themselves
       cell = merge(0.5_dp, 0.0_dp, wide <= 1 + 1.0e-9_dp .or. job%regrid == 'nearest')   ! else lines join the samples
       call Medium(at, rho, vp)
       here = [rho, rho*vp**2]
-      do s = -ceiling(reach/wide) - 1, ceiling(reach/wide) + 1
+      near = Close(scheme)
+      most = ceiling(max(reach, near)/wide) + 1
+      do s = -most, most
         j = at
         j(a) = at(a) + s
         if (j(a) < 1 .or. j(a) > n(a)) cycle
         far = max(0.0_dp, abs(j(a) - from) - cell)*wide
-        if (far > reach) cycle
-        left = exp(-fade*far)
+        if (far > max(reach, near)) cycle
         call Medium(j, rho, vp)
         there = [rho, rho*vp**2]
-        if (far < 1) seen%dense = max(seen%dense, 0.5_dp*abs(here(1)/there(1) - 1))
+        if (far < near) seen%dense = max(seen%dense, 0.5_dp*abs(here(1)/there(1) - 1))
+        if (far > reach) cycle
+        left = exp(-fade*far)
         if (.not. (same .and. On(from))) seen%jump = max(seen%jump, 0.5_dp*abs(here(1)/there(1) - 1)*left)
         if (.not. (same .and. On(from + 0.5_dp))) &
           seen%bend = max(seen%bend, bend*scheme%fpeak*d(a)/min(vp, sqrt(here(2)/here(1)))*abs(here(2) - there(2))/ &
@@ -148,11 +153,17 @@ contains
 
   end function Around
 
+  !> Cells to a contact of densities below which a source is told of.
+  pure real(dp) function Close(scheme)
+    class(scheme_t), intent(in) :: scheme
+    Close = merge(dense_second_order, dense, scheme%half_length == 1)
+  end function Close
+
   !> Adds to scheme%warnings what should be known; sets how many receivers are beside contacts.
   subroutine ContactsSay(near, scheme)
     type(contacts_near_t), intent(in) :: near
     class(scheme_t), intent(inout) :: scheme
-    character(:), allocatable :: away
+    character(:), allocatable :: away, cells, off
     scheme%at_contacts = near%share
     scheme%places = near%told
     away = Str(reach*max(scheme%dx, scheme%dz), 4)//' m'
@@ -165,11 +176,18 @@ contains
       call SchemeWarn(scheme, Str(near%on_source%n)//' receiver(s) stand on their source, the first of them '// &
                 near%on_source%first//': the field there is infinite, and the traces hold what the spacing makes of it; put '// &
                 'them '//Str(near_least*max(scheme%dx, scheme%dz), 2)//' m or more away from the source')
+    cells = 'a cell'
+    off = 'a third'
+    if (scheme%half_length == 1) then
+      cells = Str(dense_second_order, 2)//' cells'
+      off = '60 %'
+      away = Str(dense_second_order*max(scheme%dx, scheme%dz), 4)//' m'
+    end if
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
-                'nearer than a cell to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
-                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by a '// &
-                'third; put the source '//away//' away from the contact, or take a smaller spacing')
+                'nearer than '//cells//' to a contact of densities, the first of them '//near%sources%first//': what the grid '// &
+                'lacks next to a source is that of an even medium, so pressure may be off by some 15 % and velocity by '//off// &
+                '; put the source '//away//' away from the contact, or take a smaller spacing')
   end subroutine ContactsSay
 
 end module contacts_near_m

@@ -8,17 +8,19 @@ module der_inverse_m
 
 contains
 
-  !> ripple(n): D⁻¹ of a 1 at node 0, at n + 1/2, less 1/2: on a ring of so many nodes, less what its mean of 0 adds.
+  !> ripple(n): D⁻¹ of a 1 at node 0, at n + 1/2, less 1/2: on a ring of so many nodes, less what its mean of 0 adds. D is scaled to
+  !> be right for the longest waves: by what Holberg's weights make those faster the ripples would not wane, but go on for ever.
   pure subroutine DerInverseRipples(w, ring, ripple)
     real(dp), intent(in) :: w(:)                  !< weights of D
     integer, intent(in) :: ring
     real(dp), intent(out) :: ripple(0:)
-    real(dp) :: theta, d
+    real(dp) :: theta, d, long
     integer :: i, l, n
+    long = sum([((2*l - 1)*w(l), l=1, size(w))])
     ripple = [((i + 0.5_dp)/ring - 0.5_dp, i=0, size(ripple) - 1)]
     do n = 1, ring - 1
       theta = 2*pi*n/ring
-      d = sum([(2*w(l)*sin((l - 0.5_dp)*theta), l=1, size(w))])
+      d = sum([(2*w(l)*sin((l - 0.5_dp)*theta), l=1, size(w))])/long
       ripple = ripple + [(sin(theta*(i + 0.5_dp)), i=0, size(ripple) - 1)]/(d*ring)
     end do
   end subroutine DerInverseRipples

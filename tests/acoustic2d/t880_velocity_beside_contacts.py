@@ -18,7 +18,7 @@ SEED = given_seed()
 rng = np.random.default_rng(SEED)
 WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity stand within two cells, 20 m, of a contact, the first of them channel (\d+) "
                    r"of shot record 1 at x = ([0-9.]+), z = ([0-9.]+) m: .* is off by ([0-9.]+) % and more; take regrid=cell.*)")
-SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than a cell to a contact of densities, "
+SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than (?:a cell|2.5 cells) to a contact of densities, "
                     r"the first of them channel (\d+) .*)")
 
 
@@ -128,11 +128,11 @@ quiet = run("plan", f"par={sorted(Path().glob('run*'), key=lambda a: a.stat().st
 claim(words and not WORDS.search(quiet.stdout) and quiet.returncode == 0, "nor where p alone is recorded: "
       f"{quiet.stdout.count('warning')} warning(s)")
 
-for away, told in ((0.7, True), (2.2, False)):
+for away, told, half_length in ((0.7, True, 8), (2.2, False, 8), (2.2, True, 1), (2.8, False, 1)):
     cells = np.array([-away - 30, -away + 0.3, -away - 3, -away - 5.4, -away - 5.6])
     case = Case(two, cells, away * H, np.zeros(5))
-    case.shot()
+    case.shot(half_length=half_length, dispersion="warn")
     w = SOURCE.search(case.said)
     claim((w is not None) == told and (not told or (w[2], w[3]) == ("3", "2") and w[1] in case.plan),
-          f"a source {away} cells from a contact, three receivers within 5.5 cells of it: {w[1] if w else 'nothing told'}")
+          f"half-length {half_length}, a source {away} cells from a contact, three receivers within 5.5 cells of it: {w[1] if w else 'nothing told'}")
 done()

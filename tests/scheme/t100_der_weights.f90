@@ -1,6 +1,7 @@
-!> Holberg and Taylor weights: published tables, error in band, bands.
+!> Holberg and Taylor weights: published tables, error in band, bands, their inverse.
 program t100_der_weights
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use der_inverse_m, only: DerInverseRipples
   use der_m, only: DerBand, DerPhaseError, DerSumAbs, DerWeights
   use error_m, only: error_t
   use kinds_m, only: dp
@@ -15,9 +16,25 @@ program t100_der_weights
   call BandForm()
   call NarrowBands()
   call BadRequests()
+  call InverseIsAStep()
   call Done()
 
 contains
+
+  !> Some cells from a step the inverse is half a sign and no more, whatever the weights make of long waves (Holberg's: faster).
+  subroutine InverseIsAStep()
+    real(dp) :: w(8), used, ripple(0:24), far
+    integer :: n
+    far = 0
+    do n = 1, 8
+      call DerWeights(n, 'holberg', 1.0_dp, 1.0_dp, w, used, error)
+      call DerInverseRipples(w(:n), 256, ripple)
+      far = max(far, maxval(abs(ripple(16:))))
+    end do
+    call ClaimFine(error, 'Holberg weights of 1 % are made')
+    call Claim(far < 1e-3_dp, 'the inverse of Holberg weights of 1 %, half-lengths 1 to 8, is '//Str(far, 2)// &
+               ' off a step 16 cells away, at most 0.001')
+  end subroutine InverseIsAStep
 
   !> Half-length 1, 2, 4 as printed in textbooks (Fornberg 1988, table 2).
   subroutine TaylorIsExact()
