@@ -34,6 +34,8 @@ contains
         if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by 7 cells'   ! 5 before 2026-11-30
         if (self%earth%below > 0) words = words//' layers of the grid'                  ! all of the table before 2026-12-01
         if (c%half_length == 1 .and. c%own%source%kind /= source_fault) words = words//' near to 20 cells'   ! 8 before 2026-11-29
+        if (c%own%source%kind /= source_fault .and. (self%earth%layers%n /= 1 .or. (c%free_top .and. .not. c%own%wet))) &
+          words = words//' near field in flat layers'                                  ! none before 2026-12-01
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)
           return

@@ -6,9 +6,9 @@
 !> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
-!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90,
-!> fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90), what travels there (fd3d_swaps.f90), and memory of a GPU
-!> (fd3d_gpu_memory.f90).
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90, fd3d_flat_near.f90), pictures
+!> (fd3d_films.f90, fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90), what travels there (fd3d_swaps.f90),
+!> and memory of a GPU (fd3d_gpu_memory.f90).
 module fd3d_m
   use anelastic_m, only: memory_coarse2001
   use checksum_c, only: checksum_floats
@@ -68,6 +68,7 @@ module fd3d_m
     logical :: may_widen = .false.                !< halos are wide, or may become so
     character(:), allocatable :: why_wide         !< the reason that they are, for the log
     type(manner_t) :: manner                      !< of its steps
+    type(fd3d_list_t) :: acts                     !< the source, in the box around the piece, until receivers are made
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -158,6 +159,20 @@ module fd3d_m
       integer, intent(in) :: c
       real(sp), intent(inout) :: samples(:, :)
     end subroutine add_near
+
+    ! --- fd3d_flat_near.f90
+
+    !> The same beside a flat contact or a free surface of rock: terms (0:, receivers, components, slopes) of receivers that are
+    !> done(:, 1), of strain and rotation done(:, 2), as self%near has them; `quality`: 1/Q of P and S waves at the source. The
+    !> lists of receivers and source are at hand.
+    module subroutine FlatNear(self, window, terms, done, quality, error)
+      class(fd3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      real(dp), allocatable, intent(out) :: terms(:, :, :, :)
+      logical, allocatable, intent(out) :: done(:, :)
+      real(dp), intent(out) :: quality(2)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FlatNear
 
     ! --- fd3d_films.f90
 

@@ -5,8 +5,9 @@ module fd3d_nearfield_m
   use model3d_m, only: model3d_t
   use model3d_window_m, only: Model3dFill
   use error_m, only: error_t
+  use flat_near_m, only: flat_near_t, flat_seen, FlatBeside, FlatFind, FlatRange
   use kinds_m, only: dp, sp
-  use nearfield3d_m, only: near3d_least, near3d_slender, Near3dReach
+  use nearfield3d_m, only: near3d_flat, near3d_least, near3d_slender, Near3dReach
   use parameters_m, only: job_t
   use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
@@ -16,10 +17,12 @@ module fd3d_nearfield_m
   implicit none
   private
   public :: Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
+  public :: Fd3dNearFlat, Fd3dNearBeside
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
   real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
+  integer, parameter :: flat_around = 13          !< cells around source and receivers that must be flat layers
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
 contains
@@ -43,7 +46,7 @@ contains
     type(window_t) :: known
     type(box_t) :: box, one
     real(dp) :: range(2, 3), within
-    logical :: helped, far
+    logical :: helped, far, looked, flat(size(shot%rx), 2)
     integer :: r, wider
     n = 0
     first = 0
@@ -63,6 +66,7 @@ contains
     known = window
     call Model3dFill(earth, job, box, known, error)
     if (allocated(error)) return
+    looked = .false.
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
@@ -70,6 +74,11 @@ contains
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
       if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
+      if (.not. helped) then
+        if (.not. looked) call LookForLayers()
+        if (allocated(error)) return
+        helped = flat(r, merge(2, 1, wider > 0))
+      end if
       helped = helped .and. (far .or. scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))
       call Tell(.not. helped)
     end do
@@ -82,6 +91,26 @@ contains
       n = n + 1
       if (first == 0) first = r
     end subroutine Tell
+
+    !> Finds the receivers for which it is known beside a contact of flat layers.
+    subroutine LookForLayers()
+      type(window_t) :: all_around
+      type(flat_near_t) :: found
+      type(box_t) :: layers
+      real(dp), allocatable :: media(:, :)
+      looked = .true.
+      flat = .false.
+      call Fd3dNearFlat(scheme%scheme_t, scheme%own, window, shot, layers)
+      if (any(layers%high < layers%low)) return
+      all_around = window
+      call Model3dFill(earth, job, layers, all_around, error)
+      if (allocated(error)) return
+      allocate (media(2*size(all_around%medium, 4), layers%high(3) - layers%low(3) + 1))
+      call FlatRange(all_around, layers, media)
+      if (any(media <= -huge(1.0_dp))) return
+      call FlatFind(media, layers%low(3), scheme%free_top, window%dz, found)
+      call Fd3dNearBeside(scheme%scheme_t, scheme%own, window, shot, found, flat)
+    end subroutine LookForLayers
 
   end subroutine Fd3dNear
 
@@ -158,7 +187,7 @@ contains
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > Near3dReach(scheme%half_length)) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
     box = Around(window, shot, r, wider)
-    if (scheme%free_top .and. .not. own%wet .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz) return
+    if (UnderSurface(scheme, window, shot, r, wider) .and. .not. own%wet) return
     asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
   end function Fd3dNearAsks
 
@@ -195,6 +224,76 @@ contains
     helps = all(high - low <= most*high) .and. high(3) > 0 .and. (high(2) > 0 .or. .not. Shears(own))
   end function Fd3dNearHelps
 
+  !> The box in which all must be flat layers for what the grid lacks beside a contact to be known; empty where no receiver is
+  !> close to the source.
+  pure subroutine Fd3dNearFlat(scheme, own, window, shot, box)
+    type(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(box_t), intent(out) :: box
+    integer :: r, cell(3)
+    box = box_t(huge(1), -huge(1))
+    if (own%source%kind == source_fault) return
+    do r = 1, size(shot%rx)
+      if (.not. AsksFlat(scheme, window, shot, r)) cycle
+      cell = floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r))) + 1
+      box = box_t(min(box%low, cell), max(box%high, cell))
+    end do
+    if (any(box%high < box%low)) return
+    cell = floor(OfWindow(window, shot%sx, shot%sy, shot%sz)) + 1
+    box%low(:2) = min(box%low(:2), cell(:2)) - flat_around
+    box%high(:2) = max(box%high(:2), cell(:2)) + flat_around
+    box%low(3) = cell(3) - flat_seen
+    box%high(3) = cell(3) + flat_seen
+    if (scheme%free_top) box%low(3) = max(1, box%low(3))
+  end subroutine Fd3dNearFlat
+
+  !> Finds the receivers close to a source beside a contact of flat layers or a free surface of rock, done(:, 1) for what is read at
+  !> points, (:, 2) for differences, which reach farther.
+  pure subroutine Fd3dNearBeside(scheme, own, window, shot, found, done)
+    type(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(flat_near_t), intent(in) :: found
+    logical, intent(out) :: done(:, :)
+    integer :: r, of, wider
+    done = .false.
+    if (.not. found%flat) return
+    do r = 1, size(shot%rx)
+      if (.not. AsksFlat(scheme, window, shot, r)) cycle
+      do of = 1, 2
+        wider = merge(0, scheme%half_length, of == 1)
+        done(r, of) = FlatBeside(found, Around(window, shot, r, wider), &
+                                 UnderSurface(scheme, window, shot, r, wider) .and. .not. own%wet)
+      end do
+    end do
+  end subroutine Fd3dNearBeside
+
+  !> True of a receiver so close to the source that what the grid lacks beside a contact is asked for.
+  pure logical function AsksFlat(scheme, window, shot, r) result(asks)
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    type(box_t) :: box
+    asks = Cells(window, shot, r) >= near3d_least .and. Cells(window, shot, r) <= near3d_flat .and. &
+           max(window%dx, window%dy, window%dz) <= near3d_slender*min(window%dx, window%dy, window%dz)
+    if (.not. (asks .and. scheme%periodic)) return
+    box = Around(window, shot, r, flat_around)
+    asks = all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny])
+  end function AsksFlat
+
+  !> True where a free surface is near both.
+  pure logical function UnderSurface(scheme, window, shot, r, wider) result(under)
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r, wider
+    under = scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + wider)*window%dz
+  end function UnderSurface
+
   !> True of a source that does more than push to all sides.
   pure logical function Shears(own)
     type(elastic_t), intent(in) :: own
@@ -205,8 +304,9 @@ contains
 
 end module fd3d_nearfield_m
 
-!> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Where the medium varies it is taken for an
-!> even one with the mean of what is at source and receiver, so that they may change places (t630). Arguments stand in fd3d.f90.
+!> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Where the medium varies, but by one flat
+!> contact of rock (fd3d_flat_near.f90), it is taken for an even one with the mean of what is at source and receiver, so that they
+!> may change places (t630). Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
@@ -227,9 +327,9 @@ contains
     type(near3d_place_t) :: place, even
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
-    logical, allocatable :: helped(:), slopes(:)
-    real(dp), allocatable :: here(:, :)
-    real(dp) :: at(3)
+    logical, allocatable :: helped(:), slopes(:), flat(:, :)
+    real(dp), allocatable :: here(:, :), beside(:, :, :, :)
+    real(dp) :: at(3), quality(2)
     integer :: c, i, r, workers
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
@@ -238,6 +338,15 @@ contains
     call FindHelped(self, window, 0, helped, error)
     slopes = helped
     if (Fd3dNearSlopes(self%scheme%components)) call FindHelped(self, window, self%grid%half_length, slopes, error)
+    call FlatNear(self, window, beside, flat, quality, error)
+    do c = 1, size(names)
+      do r = 1, size(helped)
+        if (flat(r, merge(2, 1, Fd3dNearSlopes(trim(names(c)))))) self%near(:, r, c, :) = beside(:, r, c, :)
+      end do
+    end do
+    if (self%grid%anelastic .and. any(flat) .and. .not. allocated(error)) call Relaxes(self, quality, error)
+    helped = helped .and. .not. all(flat, dim=2)
+    slopes = slopes .and. .not. flat(:, 2)
     if (allocated(error) .or. .not. any(helped)) return
     list = pack([(r, r=1, size(helped))], helped)
     call Media(self, window, list, here, error)
@@ -257,6 +366,7 @@ contains
       call Between(source, here(:3, 0), here(:3, i))
       do c = 1, size(names)
         if (Fd3dNearSlopes(trim(names(c))) .and. .not. slopes(r)) cycle
+        if (flat(r, 1) .and. .not. Fd3dNearSlopes(trim(names(c)))) cycle
         if (names(c)(1:1) == 'v') self%near(:, r, c, :) = Terms(table, source, place, trim(names(c)), size(self%near, 4))
         if (names(c)(1:1) /= 'v') self%near(:, r, c, :) = Terms(table, source, even, trim(names(c)), size(self%near, 4))
       end do
@@ -407,10 +517,11 @@ contains
     real(dp), allocatable :: series(:, :, :)
     integer :: r, m
     if (.not. any(abs(self%near(:, :, c, 1)) > 0)) return
-    allocate (series(size(samples, 1), 0:near3d_orders, size(self%near, 4)))
+    allocate (series(size(samples, 1), 0:near3d_orders, size(self%near, 4)), source=0.0_dp)
     series(:, :, 1) = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, &
                                    self%own%source%kind == source_force, self%at_whole(c))
     do m = 2, size(series, 3)
+      if (.not. any(abs(self%near(:, :, c, m)) > 0)) cycle
       series(:, :, m) = NearLossSeries(self%near_losses, m - 1, series(:, :, 1), self%grid%dt)
     end do
     do r = 1, size(samples, 2)

@@ -162,6 +162,8 @@ contains
       end select
       if (allocated(error)) return
       if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
+      self%acts = fd3d_list_t()
+      if (s%kind /= source_fault) self%acts = list
       call Fd3dOwned(list, self%around)
       largest = [real(maxval(abs(list%w(:list%n))), dp), -real(self%lightest, dp)]
       sums = sum(abs(real(list%w(:list%n), dp)))
@@ -366,8 +368,10 @@ contains
         end if
       end do
     end do
-    if (.not. (self%grouped() .and. self%own%pgv)) call GiveReceivers(self, error)   ! else points of the map follow
-    if (.not. allocated(error)) call MakeNearfield(self, window, error)
+    call MakeNearfield(self, window, error)
+    self%acts = fd3d_list_t()
+    if (allocated(error) .or. (self%grouped() .and. self%own%pgv)) return            ! points of the map follow
+    call GiveReceivers(self, error)
   end procedure make_receivers
 
   !> The rock around receiver r, or the source behind the last one, at a place whose own medium the model told. `motion` alone is as

@@ -24,6 +24,7 @@ module nearfield3d_m
 
   real(dp), parameter :: near3d_least = 0.01_dp                          !< closer is on the source [cells]
   real(dp), parameter :: near3d_slender = 3                              !< cells may be so much longer than thin
+  real(dp), parameter, public :: near3d_flat = 6.5_dp                      !< reach beside a contact (fd3d_flat_near.f90) [cells]
   integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2
   integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
   integer, parameter :: parts = 6                                        !< of P_n
