@@ -16,7 +16,7 @@ submodule(fd3d_m) fd3d_flat_near
   use fd3d_engine_m, only: fd3d_fields
   use fd3d_pieces_m, only: touches
   use fd3d_surface_m, only: Fd3dSurface
-  use layers_exact_m, only: flat_layers_t, LayersField, LayersLayer
+  use layers_exact_m, only: flat_layers_t, LayersFields, LayersLayer
   use layers_grid_m, only: layers_grid_t, LayersGridField, layers_half
   use linear_m, only: SolveSmall
   use nearfield3d_m, only: near3d_orders
@@ -38,7 +38,8 @@ contains
     character(32), allocatable :: names(:)
     logical, allocatable :: mine(:)
     real(dp) :: at(3), s(times), force(3), moment(3, 3), own(3)
-    integer :: r, n, m, cell(3), low(3), workers
+    integer, allocatable :: list(:)               !< of receivers
+    integer :: r, n, m, cell(3), low(3)
     allocate (names, source=SplitList(self%scheme%components))
     allocate (done(size(self%shot%rx), 2), source=.false.)
     allocate (terms(0:near3d_orders, size(self%shot%rx), size(names), merge(3, 1, self%grid%anelastic)), source=0.0_dp)
@@ -77,15 +78,11 @@ contains
       low = cell - beyond
       if (self%whole%side(5) == side_free) low(3) = max(1, low(3))
       allocate (field(2*beyond + 1, 2*beyond + 1, cell(3) + beyond - low(3) + 1, 0:fd3d_fields - 1, times))
-      workers = min(max(1, self%scheme%threads), count(mine))
+      list = pack([(r, r=1, size(mine))], mine)
       do m = 1, size(terms, 4)
         layers = Layered(self, found, m)
         call GridFields(self, found, m, cell, s, spread_out, low, field)
-        !$omp parallel do schedule(dynamic) num_threads(workers)
-        do r = 1, size(mine)
-          if (mine(r)) call TermsOf(r, m)
-        end do
-        !$omp end parallel do
+        call TermsOf(m)
       end do
       do m = 2, size(terms, 4)
         terms(:, :, :, m) = (terms(:, :, :, m) - terms(:, :, :, 1))/small
@@ -103,18 +100,27 @@ contains
       Place = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
     end function Place
 
-    !> The m-th terms of receiver r.
-    subroutine TermsOf(r, m)
-      integer, intent(in) :: r, m
-      real(dp) :: u(3), g(3, 3), medium(3), off(times, size(names))
-      integer :: n, c
-      medium = layers%medium(:, LayersLayer(layers, self%shot%rz(r) - self%corner(3)))
-      do n = 1, times
-        call LayersField(layers, s(n), at, force, moment, Place(r), u, g)
-        off(n, :) = [(Component(trim(names(c)), medium, u, g) - Reading((c - 1)*size(mine) + r, n), c=1, size(names))]
+    !> The m-th terms of the receivers of the list.
+    subroutine TermsOf(m)
+      integer, intent(in) :: m
+      real(dp) :: x(3, size(list)), u(3, size(list)), g(3, 3, size(list)), off(times, size(names), size(list))
+      integer :: n, c, i
+      do i = 1, size(list)
+        x(:, i) = Place(list(i))
       end do
-      do c = 1, size(names)
-        terms(:, r, c, m) = Polynomial(s, off(:, c))
+      do n = 1, times
+        call LayersFields(layers, s(n), at, force, moment, x, max(1, self%scheme%threads), u, g)
+        do i = 1, size(list)
+          associate (medium => layers%medium(:, LayersLayer(layers, x(3, i))))
+            off(n, :, i) = [(Component(trim(names(c)), medium, u(:, i), g(:, :, i)) - &
+                             Reading((c - 1)*size(mine) + list(i), n), c=1, size(names))]
+          end associate
+        end do
+      end do
+      do i = 1, size(list)
+        do c = 1, size(names)
+          terms(:, list(i), c, m) = Polynomial(s, off(:, c, i))
+        end do
       end do
     end subroutine TermsOf
 

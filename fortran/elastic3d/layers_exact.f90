@@ -17,7 +17,7 @@ module layers_exact_m
   use kinds_m, only: dp, pi
   implicit none
   private
-  public :: flat_layers_t, LayersField, LayersLayer
+  public :: flat_layers_t, LayersFields, LayersLayer
 
   integer, parameter :: qp = selected_real_kind(30)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
@@ -42,6 +42,24 @@ module layers_exact_m
     logical :: solid = .false.
   end type waves_t
 
+  !> Waves of all layers at a wavenumber, and what goes down (1) and up (2) in each of six directions.
+  type :: sent_t
+    real(dp) :: k = 0
+    type(waves_t), allocatable :: w(:)
+    complex(dp), allocatable :: psv(:, :, :, :)   !< (directions, P or S, down or up, layers)
+    complex(dp), allocatable :: sh(:, :, :)       !< (directions, down or up, layers)
+  end type sent_t
+
+  !> A place where the field is wanted, and how its integral goes on.
+  type :: place_t
+    real(dp) :: x(3) = 0, far = 0, azimuth = 0    !< the last two from the source, along the contact
+    integer :: layer = 0
+    integer :: n = 1                              !< dampings
+    real(dp) :: damping(dampings) = 0, share(dampings) = 1
+    real(dp) :: grows = 0, most = 0               !< of the exponent with k, and the largest k
+    real(dp) :: sums(12, dampings) = 0
+  end type place_t
+
 contains
 
   !> The layer at depth z; on a contact the upper one.
@@ -51,20 +69,23 @@ contains
     j = 1 + count(layers%top(2:layers%n) < z)
   end function LayersLayer
 
-  !> Displacement u and its gradient g(i, l) = du_i/dx_l at x, of a force [N] and a moment tensor [N m] at `from`; in a fluid a
-  !> moment pushes to all sides.
-  subroutine LayersField(layers, s, from, force, moment, x, u, g)
+  !> Displacement u(:, r) and its gradient g(i, l, r) = du_i/dx_l at places x(:, r), of a force [N] and a moment tensor [N m] at
+  !> `from`; in a fluid a moment pushes to all sides.
+  subroutine LayersFields(layers, s, from, force, moment, x, threads, u, g)
     type(flat_layers_t), intent(in) :: layers
-    real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(3)
-    real(dp), intent(out) :: u(3), g(3, 3)
-    integer :: at, to
+    real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(:, :)
+    integer, intent(in) :: threads
+    real(dp), intent(out) :: u(:, :), g(:, :, :)
+    integer :: at, r
     at = LayersLayer(layers, from(3))
-    to = LayersLayer(layers, x(3))
     u = 0
     g = 0
-    if (layers%n > 1 .or. layers%free) call AddSecondary(layers, s, from, force, moment, x, at, to, u, g)
-    if (at == to) call AddDirect(layers%medium(:, at), s, x - from, force, moment, u, g)
-  end subroutine LayersField
+    if (layers%n > 1 .or. layers%free) call AddSecondary(layers, s, from, force, moment, x, at, threads, u, g)
+    do r = 1, size(x, 2)
+      if (LayersLayer(layers, x(3, r)) /= at) cycle
+      call AddDirect(layers%medium(:, at), s, x(:, r) - from, force, moment, u(:, r), g(:, :, r))
+    end do
+  end subroutine LayersFields
 
   ! --- even space -----------------------------------------------------------------------------------------------------
 
@@ -151,51 +172,69 @@ contains
 
   ! --- what contacts send back or let through -------------------------------------------------------------------------
 
-  subroutine AddSecondary(layers, s, from, force, moment, x, at, to, u, g)
+  !> Panels of wavenumbers serve all places, as what contacts make of a wave is the same for all: a panel is as short as those need
+  !> for which there still is a field.
+  subroutine AddSecondary(layers, s, from, force, moment, x, at, threads, u, g)
     type(flat_layers_t), intent(in) :: layers
-    real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(3)
-    integer, intent(in) :: at, to
-    real(dp), intent(inout) :: u(3), g(3, 3)
-    real(dp) :: way, far, azimuth, fastest, k, length, most, grows, node(nodes), weight(nodes)
-    real(dp) :: sums(12, dampings), field(12), damping(dampings), share(dampings)
-    integer :: m, n, e
-    far = norm2(x(:2) - from(:2))
-    azimuth = 0
-    if (far > 0) azimuth = atan2(x(2) - from(2), x(1) - from(1))
-    way = Shortest(layers, from(3), x(3), at, to)
-    n = 1
-    damping = 0
-    share = 1
-    if (way < steep*far) then
-      n = dampings
-      damping = far*((damp_most + damp_least) + (damp_most - damp_least)*[(cos((m - 0.5_dp)*pi/n), m=1, n)])/2
-      do m = 1, n
-        share(m) = product([(damping(e)/(damping(e) - damping(m)), e=1, m - 1), (damping(e)/(damping(e) - damping(m)), e=m + 1, n)])
-      end do
-    end if
+    real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(:, :)
+    integer, intent(in) :: at, threads
+    real(dp), intent(inout) :: u(:, :), g(:, :, :)
+    type(place_t) :: place(size(x, 2))
+    type(sent_t) :: sent(nodes)
+    real(dp) :: k, length, node(nodes), weight(nodes)
+    integer :: m, r
+    do r = 1, size(place)
+      place(r) = PlaceOf(layers, from, x(:, r), at)
+    end do
     call GaussRule(node, weight)
-    fastest = maxval(layers%medium(1, :))
-    grows = way + minval(damping(:n))
-    most = range/grows
-    length = s/fastest/2
+    length = s/maxval(layers%medium(1, :))/2
     k = 0
-    sums = 0
-    do while (k < most)
-      length = min(1.5_dp*length, 2*pi/max(far, 0.1_dp*grows), 4/grows)
+    do while (k < maxval(place%most))
+      length = min(1.5_dp*length, minval(min(2*pi/max(place%far, 0.1_dp*place%grows), 4/place%grows), k < place%most))
+      !$omp parallel num_threads(threads)
+      !$omp do schedule(dynamic)
       do m = 1, nodes
-        associate (here => k + length*node(m))
-          call Integrand(layers, s, here, from(3), x(3), force, moment, at, to, far, azimuth, field)
-          do e = 1, n
-            sums(:, e) = sums(:, e) + length*weight(m)*exp(-here*damping(e))*field
-          end do
-        end associate
+        call Send(layers, s, k + length*node(m), from(3), force, moment, at, sent(m))
       end do
+      !$omp do schedule(dynamic)
+      do r = 1, size(place)
+        if (k < place(r)%most) call AddPanel(layers, sent, length*weight, place(r))
+      end do
+      !$omp end parallel
       k = k + length
     end do
-    field = matmul(sums(:, :n), share(:n))
-    u = u + field(:3)
-    g = g + reshape(field(4:), [3, 3])
+    do r = 1, size(place)
+      associate (field => matmul(place(r)%sums(:, :place(r)%n), place(r)%share(:place(r)%n)))
+        u(:, r) = u(:, r) + field(:3)
+        g(:, :, r) = g(:, :, r) + reshape(field(4:), [3, 3])
+      end associate
+    end do
   end subroutine AddSecondary
+
+  pure type(place_t) function PlaceOf(layers, from, x, at) result(place)
+    type(flat_layers_t), intent(in) :: layers
+    real(dp), intent(in) :: from(3), x(3)
+    integer, intent(in) :: at
+    real(dp) :: way
+    integer :: m, e, n
+    place%x = x
+    place%layer = LayersLayer(layers, x(3))
+    place%far = norm2(x(:2) - from(:2))
+    if (place%far > 0) place%azimuth = atan2(x(2) - from(2), x(1) - from(1))
+    way = Shortest(layers, from(3), x(3), at, place%layer)
+    if (way < steep*place%far) then
+      n = dampings
+      place%n = n
+      place%damping = place%far*((damp_most + damp_least) + (damp_most - damp_least)*[(cos((m - 0.5_dp)*pi/n), m=1, n)])/2
+      do m = 1, n
+        associate (d => place%damping)
+          place%share(m) = product([(d(e)/(d(e) - d(m)), e=1, m - 1), (d(e)/(d(e) - d(m)), e=m + 1, n)])
+        end associate
+      end do
+    end if
+    place%grows = way + minval(place%damping(:place%n))
+    place%most = range/place%grows
+  end function PlaceOf
 
   !> The shortest way in depth that a wave goes which meets a contact [m].
   pure real(dp) function Shortest(layers, zs, zr, at, to) result(way)
@@ -231,55 +270,112 @@ contains
     end do
   end subroutine GaussRule
 
-  !> The field of wavenumber k: u, then du_i/dx_l.
-  subroutine Integrand(layers, s, k, zs, zr, force, moment, at, to, far, azimuth, field)
+  !> What the contacts make of waves of wavenumber k from the source.
+  subroutine Send(layers, s, k, zs, force, moment, at, sent)
     type(flat_layers_t), intent(in) :: layers
-    real(dp), intent(in) :: s, k, zs, zr, force(3), moment(3, 3), far, azimuth
-    integer, intent(in) :: at, to
-    real(dp), intent(out) :: field(12)
-    type(waves_t) :: w(layers%n)
-    complex(dp) :: f(3, 0:1, directions), found(3, 2, directions), turn, u(3), v(3), slope(3)
-    real(dp) :: phi, turns(3, 3), bessel(0:harmonics)
-    integer :: j, n, m, l
+    real(dp), intent(in) :: s, k, zs, force(3), moment(3, 3)
+    integer, intent(in) :: at
+    type(sent_t), intent(inout) :: sent
+    complex(dp) :: f(3, 0:1, directions)
+    real(dp) :: turns(3, 3)
+    integer :: j, n
+    if (.not. allocated(sent%w)) &
+      allocate (sent%w(layers%n), sent%psv(directions, 2, 2, layers%n), sent%sh(directions, 2, layers%n))
+    sent%k = k
     do j = 1, layers%n
-      associate (medium => layers%medium(:, j))
-        w(j)%solid = medium(2) > 0
-        w(j)%inertia = medium(3)*s**2
-        w(j)%mu = medium(3)*medium(2)**2
-        w(j)%p = sqrt(real(k, qp)**2 + (s/medium(1))**2)
-        if (w(j)%solid) w(j)%q = sqrt(real(k, qp)**2 + (s/medium(2))**2)
+      associate (medium => layers%medium(:, j), w => sent%w(j))
+        w%solid = medium(2) > 0
+        w%inertia = medium(3)*s**2
+        w%mu = medium(3)*medium(2)**2
+        w%p = sqrt(real(k, qp)**2 + (s/medium(1))**2)
+        if (w%solid) w%q = sqrt(real(k, qp)**2 + (s/medium(2))**2)
       end associate
     end do
     do n = 1, directions
-      phi = pi*(n - 1)/directions
-      turns = Rotation(phi)
+      turns = Rotation(pi*(n - 1)/directions)
       f(:, 0, n) = matmul(turns, force) - i1*k*matmul(turns, matmul(moment, turns(1, :)))
       f(:, 1, n) = matmul(turns, moment(:, 3))
     end do
-    call Psv(layers, w, k, zs, zr, at, to, f, found)
-    call Sh(layers, w, zs, zr, at, to, f, found)
-    do m = 0, harmonics
-      bessel(m) = bessel_jn(m, k*far)
+    call Psv(layers, sent%w, k, zs, at, f, sent%psv)
+    call Sh(layers, sent%w, zs, at, f, sent%sh)
+  end subroutine Send
+
+  !> Adds a panel of wavenumbers to the sums of a place.
+  pure subroutine AddPanel(layers, sent, weight, place)
+    type(flat_layers_t), intent(in) :: layers
+    type(sent_t), intent(in) :: sent(:)
+    real(dp), intent(in) :: weight(:)
+    type(place_t), intent(inout) :: place
+    real(dp) :: field(12)
+    integer :: m, e
+    do m = 1, size(sent)
+      call Integrand(layers, sent(m), place, field)
+      do e = 1, place%n
+        place%sums(:, e) = place%sums(:, e) + weight(m)*exp(-sent(m)%k*place%damping(e))*field
+      end do
     end do
+  end subroutine AddPanel
+
+  !> The field of a wavenumber: u, then du_i/dx_l.
+  pure subroutine Integrand(layers, sent, place, field)
+    type(flat_layers_t), intent(in) :: layers
+    type(sent_t), intent(in) :: sent
+    type(place_t), intent(in) :: place
+    real(dp), intent(out) :: field(12)
+    complex(dp) :: found(3, 2, directions), turn, u(3), v(3), slope(3)
+    real(dp) :: phi, turns(3, 3), bessel(0:harmonics)
+    integer :: n, m, l
+    call Arrive(layers, sent, place, found)
+    bessel = bessel_jn(0, harmonics, sent%k*place%far)
     field = 0
     do n = 1, directions
       phi = pi*(n - 1)/directions
       turns = transpose(Rotation(phi))
       turn = bessel(0)
       do m = 1, harmonics
-        turn = turn + 2*i1**m*bessel(m)*cos(m*(azimuth - phi))
+        turn = turn + 2*i1**m*bessel(m)*cos(m*(place%azimuth - phi))
       end do
-      turn = turn*k/(2*pi)/directions
+      turn = turn*sent%k/(2*pi)/directions
       u = matmul(turns, found(:, 1, n))
       v = matmul(turns, found(:, 2, n))
       field(:3) = field(:3) + real(turn*u, dp)
-      slope = [i1*k*cos(phi), i1*k*sin(phi), (0.0_dp, 0.0_dp)]
+      slope = [i1*sent%k*cos(phi), i1*sent%k*sin(phi), (0.0_dp, 0.0_dp)]
       do l = 1, 3
         if (l < 3) field(3*l + 1:3*l + 3) = field(3*l + 1:3*l + 3) + real(turn*u*slope(l), dp)
         if (l == 3) field(10:) = field(10:) + real(turn*v, dp)
       end do
     end do
   end subroutine Integrand
+
+  !> Motion u_r, u_t, u_z (1) and its slopes by depth (2) at a place, of each direction.
+  pure subroutine Arrive(layers, sent, place, found)
+    type(flat_layers_t), intent(in) :: layers
+    type(sent_t), intent(in) :: sent
+    type(place_t), intent(in) :: place
+    complex(dp), intent(out) :: found(3, 2, directions)
+    complex(dp) :: part(2)
+    real(dp) :: decay, left, v(4)
+    integer :: d, kind, n
+    found = 0
+    associate (w => sent%w(place%layer))
+      do d = 1, 2
+        if (d == 2 .and. place%layer == layers%n) cycle
+        do kind = 1, merge(2, 1, w%solid)
+          decay = real(DecayOf(w, kind), dp)
+          left = exp(-decay*AlongDepth(layers, place%layer, d, place%x(3)))
+          v = real(Motion(w, sent%k, kind, 3 - 2*d), dp)
+          do n = 1, directions
+            part = [i1*v(1), cmplx(v(2), 0, dp)]*(sent%psv(n, kind, d, place%layer)*left)
+            found([1, 3], 1, n) = found([1, 3], 1, n) + part
+            found([1, 3], 2, n) = found([1, 3], 2, n) - (3 - 2*d)*decay*part
+          end do
+        end do
+        if (.not. w%solid) cycle
+        found(2, 1, :) = found(2, 1, :) + sent%sh(:, d, place%layer)*left
+        found(2, 2, :) = found(2, 2, :) - (3 - 2*d)*decay*sent%sh(:, d, place%layer)*left
+      end do
+    end associate
+  end subroutine Arrive
 
   !> From x, y, z to along the wavenumber, across it, down.
   pure function Rotation(phi)
@@ -298,22 +394,21 @@ contains
     if (kind == 2) v = [-d*w%q, real(k, qp), w%mu*(w%q**2 + real(k, qp)**2), -2*d*w%mu*k*w%q]
   end function Motion
 
-  pure real(qp) function Decay(w, kind)
+  pure real(qp) function DecayOf(w, kind)
     type(waves_t), intent(in) :: w
     integer, intent(in) :: kind
-    Decay = merge(w%p, w%q, kind == 1)
-  end function Decay
+    DecayOf = merge(w%p, w%q, kind == 1)
+  end function DecayOf
 
-  !> Adds P and S waves: u_r, u_z and their slopes by depth.
-  subroutine Psv(layers, w, k, zs, zr, at, to, f, found)
+  !> Amplitudes of P and S waves in all layers.
+  subroutine Psv(layers, w, k, zs, at, f, sent)
     type(flat_layers_t), intent(in) :: layers
     type(waves_t), intent(in) :: w(:)
-    real(dp), intent(in) :: k, zs, zr
-    integer, intent(in) :: at, to
+    real(dp), intent(in) :: k, zs
+    integer, intent(in) :: at
     complex(dp), intent(in) :: f(:, 0:, :)
-    complex(dp), intent(out) :: found(:, :, :)
+    complex(dp), intent(out) :: sent(:, :, :, :)
     real(qp), allocatable :: a(:, :), b(:, :)
-    complex(dp) :: amplitude, part(2)
     integer :: column(2, 2, layers%n), n, j, d, kind, row
     n = 0
     column = 0
@@ -357,19 +452,12 @@ contains
       end associate
     end do
     call Solve(a, b)
-    found = 0
-    do d = 1, 2
-      do kind = 1, 2
-        if (column(kind, d, to) == 0) cycle
-        associate (v => Motion(w(to), k, kind, 3 - 2*d), x => b(column(kind, d, to), :), &
-                   left => exp(-real(Decay(w(to), kind), dp)*AlongDepth(layers, to, d, zr)))
-          do n = 1, directions
-            amplitude = cmplx(x(2*n - 1), x(2*n), dp)*left
-            part = [i1*real(v(1), dp), cmplx(v(2), 0, dp)]*amplitude
-            found([1, 3], 1, n) = found([1, 3], 1, n) + part
-            found([1, 3], 2, n) = found([1, 3], 2, n) - (3 - 2*d)*real(Decay(w(to), kind), dp)*part
-          end do
-        end associate
+    sent = 0
+    do j = 1, layers%n
+      do d = 1, 2
+        do kind = 1, 2
+          if (column(kind, d, j) > 0) sent(:, kind, d, j) = cmplx(b(column(kind, d, j), 1::2), b(column(kind, d, j), 2::2), dp)
+        end do
       end do
     end do
 
@@ -389,7 +477,7 @@ contains
           if (column(kind, d, j) == 0) cycle
           v = Motion(w(j), k, kind, 3 - 2*d)
           a(equation, column(kind, d, j)) = a(equation, column(kind, d, j)) + &
-                                            scale*v(p)*exp(-Decay(w(j), kind)*AlongDepth(layers, j, d, z))
+                                            scale*v(p)*exp(-DecayOf(w(j), kind)*AlongDepth(layers, j, d, z))
         end do
       end do
       if (j /= at) return
@@ -397,7 +485,7 @@ contains
       do kind = 1, merge(2, 1, w(j)%solid)
         v = Motion(w(j), k, kind, d)
         do m = 1, directions
-          direct = Sent(w(j), k, f(:, :, m), kind, d)*exp(-Decay(w(j), kind)*abs(z - zs))*v(p)*scale
+          direct = Emitted(w(j), k, f(:, :, m), kind, d)*exp(-DecayOf(w(j), kind)*abs(z - zs))*v(p)*scale
           b(equation, 2*m - 1) = b(equation, 2*m - 1) - real(direct)
           b(equation, 2*m) = b(equation, 2*m) - aimag(direct)
         end do
@@ -416,30 +504,30 @@ contains
   end function AlongDepth
 
   !> The amplitude of P (1) or S (2) that forces f send down, d = 1, or up: along r, t, z, and what is differentiated by depth.
-  pure complex(qp) function Sent(w, k, f, kind, d)
+  pure complex(qp) function Emitted(w, k, f, kind, d)
     type(waves_t), intent(in) :: w
     real(dp), intent(in) :: k
     complex(dp), intent(in) :: f(:, 0:)
     integer, intent(in) :: kind, d
     complex(qp) :: along, down
-    along = cmplx(0, -1, qp)*(f(1, 0) + d*Decay(w, kind)*f(1, 1))
-    down = f(3, 0) + d*Decay(w, kind)*f(3, 1)
-    if (kind == 1) Sent = -(k*along/w%p + d*down)/(2*w%inertia)
-    if (kind == 2) Sent = -(d*along + k*down/w%q)/(2*w%inertia)
-  end function Sent
+    along = cmplx(0, -1, qp)*(f(1, 0) + d*DecayOf(w, kind)*f(1, 1))
+    down = f(3, 0) + d*DecayOf(w, kind)*f(3, 1)
+    if (kind == 1) Emitted = -(k*along/w%p + d*down)/(2*w%inertia)
+    if (kind == 2) Emitted = -(d*along + k*down/w%q)/(2*w%inertia)
+  end function Emitted
 
-  !> Adds SH waves: u_t and its slope.
-  subroutine Sh(layers, w, zs, zr, at, to, f, found)
+  !> Amplitudes of SH waves in all layers.
+  subroutine Sh(layers, w, zs, at, f, sent)
     type(flat_layers_t), intent(in) :: layers
     type(waves_t), intent(in) :: w(:)
-    real(dp), intent(in) :: zs, zr
-    integer, intent(in) :: at, to
+    real(dp), intent(in) :: zs
+    integer, intent(in) :: at
     complex(dp), intent(in) :: f(:, 0:, :)
-    complex(dp), intent(inout) :: found(:, :, :)
+    complex(dp), intent(out) :: sent(:, :, :)
     real(qp), allocatable :: a(:, :), b(:, :)
-    complex(dp) :: amplitude
     integer :: column(2, layers%n), n, j, d, row
-    if (.not. w(to)%solid .or. .not. w(at)%solid) return
+    sent = 0
+    if (.not. w(at)%solid) return
     n = 0
     column = 0
     do j = 1, layers%n
@@ -473,15 +561,10 @@ contains
       end associate
     end do
     call Solve(a, b)
-    do d = 1, 2
-      if (column(d, to) == 0) cycle
-      associate (x => b(column(d, to), :), left => exp(-real(w(to)%q, dp)*AlongDepth(layers, to, d, zr)))
-        do n = 1, directions
-          amplitude = cmplx(x(2*n - 1), x(2*n), dp)*left
-          found(2, 1, n) = found(2, 1, n) + amplitude
-          found(2, 2, n) = found(2, 2, n) - (3 - 2*d)*real(w(to)%q, dp)*amplitude
-        end do
-      end associate
+    do j = 1, layers%n
+      do d = 1, 2
+        if (column(d, j) > 0) sent(:, d, j) = cmplx(b(column(d, j), 1::2), b(column(d, j), 2::2), dp)
+      end do
     end do
 
   contains
