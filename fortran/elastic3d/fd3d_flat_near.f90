@@ -1,5 +1,5 @@
-!> What the grid lacks at receivers close to a source where a flat contact, or a free surface of rock, is near as well. Arguments
-!> stand in fd3d.f90.
+!> Receivers close to a source where a flat contact, or a free surface of rock, is near as well get what the grid lacks there.
+!> Arguments stand in fd3d.f90.
 !>
 !> As in even space (nearfield3d.f90) waves too short to travel follow the source as if at rest, and the terms of inertia make
 !> polynomials of frequency. Here these have no closed form. So the exact field in flat layers (layers_exact.f90) and that of the
@@ -16,11 +16,12 @@ submodule(fd3d_m) fd3d_flat_near
   use fd3d_engine_m, only: fd3d_fields
   use fd3d_pieces_m, only: touches
   use fd3d_surface_m, only: Fd3dSurface
-  use layers_exact_m, only: flat_layers_t, LayersFields, LayersLayer
+  use layers_exact_m, only: LayersFields
   use layers_grid_m, only: layers_grid_t, LayersGridField, layers_half
+  use layers_waves_m, only: LayersLayer, near_layers_t
   use linear_m, only: SolveSmall
   use nearfield3d_m, only: near3d_orders
-  use source3d_m, only: source_force, source_volume
+  use source3d_m, only: SourceParts
   implicit none
 
   integer, parameter :: times = near3d_orders + 1
@@ -33,13 +34,13 @@ contains
 
   module procedure FlatNear
     type(flat_near_t) :: found
-    type(flat_layers_t) :: layers
+    type(near_layers_t) :: layers
     real(dp), allocatable :: spread_out(:, :, :, :), field(:, :, :, :, :), all_of(:)
     character(32), allocatable :: names(:)
     logical, allocatable :: mine(:)
-    real(dp) :: at(3), s(times), force(3), moment(3, 3), own(3)
+    real(dp) :: at(3), s(times), force(3), six(6), moment(3, 3), own(3)
     integer, allocatable :: list(:)               !< of receivers
-    integer :: r, n, m, cell(3), low(3)
+    integer :: r, m, cell(3), low(3)
     allocate (names, source=SplitList(self%scheme%components))
     allocate (done(size(self%shot%rx), 2), source=.false.)
     allocate (terms(0:near3d_orders, size(self%shot%rx), size(names), merge(3, 1, self%grid%anelastic)), source=0.0_dp)
@@ -61,18 +62,8 @@ contains
       s = kappa*min(maxval(p), max(2*minval(q), least*maxval(p)))/product(self%whole%d)**(1/3.0_dp)
     end associate
     own = layers%medium(:, LayersLayer(layers, at(3)))
-    force = 0
-    moment = 0
-    select case (self%own%source%kind)
-    case (source_force)
-      force = self%own%source%force
-    case (source_volume)
-      do n = 1, 3
-        moment(n, n) = own(3)*(own(1)**2 - own(2)**2*4/3)
-      end do
-    case default
-      moment = reshape(self%own%source%moment([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
-    end select
+    call SourceParts(self%own%source, own(3)*(own(1)**2 - own(2)**2*4/3), force, six)
+    moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
     mine = [(any(done(r, :)) .and. Owns(self, Place(r)), r=1, size(done, 1))]
     if (any(mine)) then
       low = cell - beyond
@@ -124,7 +115,7 @@ contains
       end do
     end subroutine TermsOf
 
-    !> What entry m of the records reads of the n-th field.
+    !> Entry m of the records reads this of the n-th field.
     pure real(dp) function Reading(m, n)
       integer, intent(in) :: m, n
       integer :: e, i(3)
@@ -168,7 +159,7 @@ contains
   end subroutine FindBeside
 
   !> The layers with the moduli of the grid, and depths from its corner; `which`: 2 with a larger lambda + 2 mu, 3 with a larger mu.
-  pure type(flat_layers_t) function Layered(self, found, which) result(layers)
+  pure type(near_layers_t) function Layered(self, found, which) result(layers)
     class(fd3d_t), intent(in) :: self
     type(flat_near_t), intent(in) :: found
     integer, intent(in) :: which

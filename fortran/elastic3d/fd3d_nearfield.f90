@@ -314,7 +314,7 @@ submodule(fd3d_m) fd3d_nearfield
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
-  use source3d_m, only: source_fault, source_force, source_volume
+  use source3d_m, only: source_fault, source_force, SourceParts
   implicit none
 
   integer, parameter :: few = 8                   !< receivers for which another thread is worth while
@@ -500,16 +500,7 @@ contains
     type(near3d_source_t), intent(out) :: source
     real(dp) :: at(3), force(3), moment(6)
     at = ([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d
-    force = 0
-    moment = 0
-    select case (self%own%source%kind)
-    case (source_force)
-      force = self%own%source%force
-    case (source_volume)
-      moment(:3) = here(4)
-    case default
-      moment = self%own%source%moment
-    end select
+    call SourceParts(self%own%source, here(4), force, moment)
     call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, here(:3), source)
   end subroutine NearSource
 

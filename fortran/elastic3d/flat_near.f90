@@ -5,7 +5,7 @@
 !> compliances, which cells that stand for one keep (earth/contact_cells.f90). Where these do not agree it is not one contact.
 module flat_near_m
   use kinds_m, only: dp
-  use layers_exact_m, only: flat_layers_t
+  use layers_waves_m, only: near_layers_t
   use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
@@ -22,7 +22,7 @@ module flat_near_m
   !> Layers as the window's media have them, and the rows between two of them that are of both.
   type :: flat_near_t
     logical :: flat = .false.
-    type(flat_layers_t) :: layers                 !< depths from the top of the window's first row [m]
+    type(near_layers_t) :: layers                 !< depths from the top of the window's first row [m]
     integer :: low = 0, high = 0                  !< rows that are so,
     real(dp), allocatable :: rows(:, :)           !< and their media, (parts, low:high)
     integer :: first = huge(1), last = -huge(1)   !< the rows above and below a contact that are of one medium
@@ -100,13 +100,13 @@ contains
       last = last - 1
     end do
     if (first > n) then                           ! one medium
-      found%layers = flat_layers_t(1, free, [top], m(:3, :1))
+      found%layers = near_layers_t(1, free, [top], m(:3, :1))
       return
     end if
     found%flat = last - first < most .and. n - last >= ends .and. first - 1 >= merge(1, ends, free)
     if (.not. found%flat) return
     call FindContact(m(:3, 1), m(:3, n), m(:3, first:last), contact, found%flat)
-    found%layers = flat_layers_t(2, free, [top, (found%low + first - 2 + contact)*dz], m(:3, [1, n]))
+    found%layers = near_layers_t(2, free, [top, (found%low + first - 2 + contact)*dz], m(:3, [1, n]))
     found%first = found%low + first - 2
     found%last = found%low + last
   end subroutine FlatFind
@@ -126,7 +126,7 @@ contains
     Apart = any(abs(a - b) > same*max(abs(a), abs(b)))
   end function Apart
 
-  !> How many of the rows between two media belong to the upper one.
+  !> Finds the number of rows between two media that belong to the upper one, if density and compliances agree on it.
   pure subroutine FindContact(upper, lower, between, rows, found)
     real(dp), intent(in) :: upper(3), lower(3), between(:, :)
     real(dp), intent(out) :: rows
@@ -153,7 +153,7 @@ contains
     found = best > differs .and. highest - least <= agree .and. least > -0.5_dp .and. highest < size(between, 2) + 0.5_dp
   end subroutine FindContact
 
-  !> What sums over cells keep: density and compliances.
+  !> Density (1) and compliances (2, 3), which sums over cells keep.
   pure real(dp) function Told(medium, q)
     real(dp), intent(in) :: medium(3)
     integer, intent(in) :: q

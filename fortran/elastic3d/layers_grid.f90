@@ -15,7 +15,7 @@ module layers_grid_m
   use kinds_m, only: dp, pi, sp
   implicit none
   private
-  public :: layers_grid_t, LayersGridField, layers_period, layers_half
+  public :: layers_grid_t, LayersGridField, layers_half
 
   integer, parameter :: layers_period = 64        !< cells along x and y
   integer, parameter :: layers_half = layers_period/2
@@ -32,6 +32,15 @@ module layers_grid_m
     integer :: threads = 1
   end type layers_grid_t
 
+  !> Media and differences across the layers, the same for all waves.
+  type :: rows_t
+    integer :: bands = 0                          !< of the matrix of P and SV waves, to each side
+    real(dp), allocatable :: forward(:, :)        !< (k, :): difference, at the centre of row k, of what stands at upper faces
+    real(dp), allocatable :: backward(:, :)       !< the other way
+    real(dp), allocatable :: rho_face(:), mu_face(:)
+    real(dp), allocatable :: shear(:, :), press(:, :)   !< second derivatives: at centres by mu, at faces by lambda + 2 mu
+  end type rows_t
+
 contains
 
   !> Adds the field of the source(x, y, row, field), cells from first(1:2) on, to field(x, y, row, field), cells from
@@ -43,30 +52,27 @@ contains
     real(dp), intent(in) :: source(:, :, :, 0:)
     logical, intent(in) :: wanted(0:)
     real(dp), intent(inout) :: field(:, :, :, 0:)
-    complex(dp), allocatable :: spread(:, :, :, :), all(:, :, :, :), turn_x(:, :, :), turn_y(:, :, :)
-    real(dp), allocatable, dimension(:, :) :: forward, backward
-    integer :: ix, iy, n, k, bands
-    allocate (forward(grid%rows, grid%rows), backward(grid%rows, grid%rows))
-    call Differences(grid, forward, backward)
-    allocate (all(0:layers_half - 1, -layers_half:layers_half - 1, grid%rows, 0:fd3d_fields - 1))
+    complex(dp), allocatable :: sent(:, :, :, :), all(:, :, :, :), turn_x(:, :, :), turn_y(:, :, :)
+    type(rows_t) :: rows
+    integer :: ix, iy, n, k
+    call RowsMake(grid, rows)
+    allocate (all(0:layers_half - 1, -layers_half:layers_half - 1, size(field, 3), 0:fd3d_fields - 1))
     call Turns(first(1), size(source, 1), turn_x)
     call Turns(first(2), size(source, 2), turn_y)
-    allocate (spread(0:layers_half - 1, -layers_half:layers_half - 1, size(source, 3), 0:fd3d_fields - 1), source=(0.0_dp, 0.0_dp))
+    allocate (sent(0:layers_half - 1, -layers_half:layers_half - 1, size(source, 3), 0:fd3d_fields - 1), source=(0.0_dp, 0.0_dp))
     !$omp parallel do collapse(2) num_threads(grid%threads)
     do n = 0, fd3d_fields - 1
       do k = 1, size(source, 3)
         if (.not. any(abs(source(:, :, k, n)) > 0)) cycle
-        spread(:, :, k, n) = matmul(matmul(conjg(turn_x(0:, :, Half(n, 1))), cmplx(source(:, :, k, n), 0, dp)), &
+        sent(:, :, k, n) = matmul(matmul(conjg(turn_x(0:, :, Half(n, 1))), cmplx(source(:, :, k, n), 0, dp)), &
                                     transpose(conjg(turn_y(:, :, Half(n, 2)))))
       end do
     end do
     !$omp end parallel do
-    bands = 4*grid%half_length - 1
-    if (grid%free) bands = 4*grid%half_length + 2*surface_rows + 1
     !$omp parallel do private(ix) schedule(dynamic) num_threads(grid%threads)
     do iy = -layers_half, layers_half - 1
       do ix = 0, layers_half - 1
-        call OneWave(grid, s, bands, forward, backward, [ix, iy], first(3), spread(ix, iy, :, :), all(ix, iy, :, :))
+        call OneWave(grid, rows, s, [ix, iy], first(3), sent(ix, iy, :, :), low(3), all(ix, iy, :, :))
       end do
     end do
     !$omp end parallel do
@@ -77,7 +83,7 @@ contains
       do k = 1, size(field, 3)
         if (.not. wanted(n)) cycle
         field(:, :, k, n) = field(:, :, k, n) + 2.0_dp/layers_period**2* &
-                            real(matmul(matmul(transpose(turn_x(0:, :, Half(n, 1))), all(:, :, low(3) + k - 1, n)), &
+                            real(matmul(matmul(transpose(turn_x(0:, :, Half(n, 1))), all(:, :, k, n)), &
                                         turn_y(:, :, Half(n, 2))), dp)
       end do
     end do
@@ -109,7 +115,23 @@ contains
     Phase = 2*pi*(j + 0.5_dp)/layers_period
   end function Phase
 
-  !> Differences across the layers: forward(k, :), of what stands at upper faces, at the centre of row k; backward the other way.
+  pure subroutine RowsMake(grid, rows)
+    type(layers_grid_t), intent(in) :: grid
+    type(rows_t), intent(out) :: rows
+    integer :: n
+    n = grid%rows
+    rows%bands = 4*grid%half_length - 1
+    if (grid%free) rows%bands = 4*grid%half_length + 2*surface_rows + 1
+    allocate (rows%forward(n, n), rows%backward(n, n), rows%rho_face(n), rows%mu_face(n))
+    call Differences(grid, rows%forward, rows%backward)
+    rows%rho_face(1) = grid%rho(1)
+    rows%rho_face(2:) = (grid%rho(2:) + grid%rho(:n - 1))/2
+    rows%mu_face(1) = merge(0.0_dp, grid%mu(1), grid%free)
+    rows%mu_face(2:) = 2/(1/grid%mu(2:) + 1/grid%mu(:n - 1))
+    rows%shear = matmul(rows%forward, spread(rows%mu_face, 2, n)*rows%backward)
+    rows%press = matmul(rows%backward, spread(grid%lambda + 2*grid%mu, 2, n)*rows%forward)
+  end subroutine RowsMake
+
   pure subroutine Differences(grid, forward, backward)
     type(layers_grid_t), intent(in) :: grid
     real(dp), intent(out), dimension(:, :) :: forward, backward
@@ -146,18 +168,18 @@ contains
 
   end subroutine Differences
 
-  !> Fields of one wave from the spectrum of the source.
-  subroutine OneWave(grid, s, bands, forward, backward, wave, first, source, all)
+  !> Fields of one wave, rows from `low` on, from the spectrum of the source, rows from `first` on.
+  subroutine OneWave(grid, rows, s, wave, first, source, low, all)
     type(layers_grid_t), intent(in) :: grid
-    real(dp), intent(in) :: s, forward(:, :), backward(:, :)
-    integer, intent(in) :: bands, wave(2), first
+    type(rows_t), intent(in) :: rows
+    real(dp), intent(in) :: s
+    integer, intent(in) :: wave(2), first, low
     complex(dp), intent(in) :: source(:, 0:)
     complex(dp), intent(out) :: all(:, 0:)
-    complex(dp) :: b(grid%rows, 0:fd3d_fields - 1), f(grid%rows, 3), u(grid%rows, 3), slope(grid%rows, 3)
-    real(dp) :: k(2), total, psv(-bands:bands, 2*grid%rows), sh(-bands:bands, grid%rows), x(2*grid%rows, 2), y(grid%rows, 2)
-    real(dp), dimension(grid%rows) :: mu_face, rho_face, m
-    real(dp) :: mdt
-    integer :: a, c, l, r, span, from, to
+    complex(dp) :: b(grid%rows, 0:fd3d_fields - 1), f(grid%rows, 3), along(grid%rows), across(grid%rows), u(grid%rows, 3)
+    real(dp) :: k(2), total, x(2*grid%rows, 2), y(grid%rows, 2)
+    real(dp) :: psv(-rows%bands:rows%bands, 2*grid%rows), sh(-rows%bands:rows%bands, grid%rows)
+    integer :: a, l
     do a = 1, 2
       k(a) = 2*sum([(grid%w(l)*sin((l - 0.5_dp)*Phase(wave(a))), l=1, grid%half_length)])/grid%d(a)
     end do
@@ -165,71 +187,93 @@ contains
     b = 0
     b(first:first + size(source, 1) - 1, :) = source
     if (grid%free) b(1, [field_sxz, field_syz]) = 0        ! whatever is added there
-    rho_face(1) = grid%rho(1)
-    mu_face(1) = merge(0.0_dp, grid%mu(1), grid%free)
-    rho_face(2:) = (grid%rho(2:) + grid%rho(:grid%rows - 1))/2
-    mu_face(2:) = 0
-    where (min(grid%mu(2:), grid%mu(:grid%rows - 1)) > 0) mu_face(2:) = 2/(1/grid%mu(2:) + 1/grid%mu(:grid%rows - 1))
-    f(:, 1) = grid%rho*b(:, field_vx) + i1*k(1)*b(:, field_sxx) + i1*k(2)*b(:, field_sxy) + matmul(forward, b(:, field_sxz))
-    f(:, 2) = grid%rho*b(:, field_vy) + i1*k(1)*b(:, field_sxy) + i1*k(2)*b(:, field_syy) + matmul(forward, b(:, field_syz))
-    f(:, 3) = rho_face*b(:, field_vz) + i1*k(1)*b(:, field_sxz) + i1*k(2)*b(:, field_syz) + matmul(backward, b(:, field_szz))
-    u(:, 1) = -i1*(k(1)*f(:, 1) + k(2)*f(:, 2))/total      ! along the wave, over i
-    u(:, 2) = (k(1)*f(:, 2) - k(2)*f(:, 1))/total          ! across it
-    x(1::2, 1) = real(u(:, 1), dp)
-    x(1::2, 2) = aimag(u(:, 1))
+    f(:, 1) = grid%rho*b(:, field_vx) + i1*k(1)*b(:, field_sxx) + i1*k(2)*b(:, field_sxy) + Slope(rows%forward, b(:, field_sxz))
+    f(:, 2) = grid%rho*b(:, field_vy) + i1*k(1)*b(:, field_sxy) + i1*k(2)*b(:, field_syy) + Slope(rows%forward, b(:, field_syz))
+    f(:, 3) = rows%rho_face*b(:, field_vz) + i1*k(1)*b(:, field_sxz) + i1*k(2)*b(:, field_syz) + &
+              Slope(rows%backward, b(:, field_szz))
+    along = -i1*(k(1)*f(:, 1) + k(2)*f(:, 2))/total        ! the wave, over i
+    across = (k(1)*f(:, 2) - k(2)*f(:, 1))/total
+    x(1::2, 1) = real(along, dp)
+    x(1::2, 2) = aimag(along)
     x(2::2, 1) = real(f(:, 3), dp)
     x(2::2, 2) = aimag(f(:, 3))
-    y(:, 1) = real(u(:, 2), dp)
-    y(:, 2) = aimag(u(:, 2))
+    y(:, 1) = real(across, dp)
+    y(:, 2) = aimag(across)
+    call Matrices(grid, rows, s, total, psv, sh)
+    call SolveBand(psv, rows%bands, x)
+    call SolveBand(sh, rows%bands, y)
+    along = i1*cmplx(x(1::2, 1), x(1::2, 2), dp)
+    across = cmplx(y(:, 1), y(:, 2), dp)
+    u(:, 1) = (k(1)*along - k(2)*across)/total
+    u(:, 2) = (k(2)*along + k(1)*across)/total
+    u(:, 3) = cmplx(x(2::2, 1), x(2::2, 2), dp)
+    b(:, field_vx:field_vz) = u
+    call AddStress(grid, rows, k, u, b)
+    all = b(low:low + size(all, 1) - 1, :)
+  end subroutine OneWave
+
+  pure function Slope(difference, u)
+    real(dp), intent(in) :: difference(:, :)
+    complex(dp), intent(in) :: u(:)
+    complex(dp) :: Slope(size(u))
+    integer :: r
+    Slope = [(sum(difference(r, :)*u), r=1, size(u))]
+  end function Slope
+
+  !> Matrices of P and SV waves, whose motion along the wave and down take turns, and of SH waves, of wavenumber `total`.
+  subroutine Matrices(grid, rows, s, total, psv, sh)
+    type(layers_grid_t), intent(in) :: grid
+    type(rows_t), intent(in) :: rows
+    real(dp), intent(in) :: s, total
+    real(dp), intent(out) :: psv(-rows%bands:, :), sh(-rows%bands:, :)
+    integer :: c, r, span
     psv = 0
     sh = 0
-    m = grid%lambda + 2*grid%mu
-    span = (bands + 1)/2
+    span = (rows%bands + 1)/2
     do r = 1, grid%rows
-      from = max(1, r - span)
-      to = min(grid%rows, r + span)
-      do c = from, to
-        mdt = dot_product(forward(r, from:to), mu_face(from:to)*backward(from:to, c))
-        call Put(psv, 2*r - 1, 2*c - 1, -mdt)
-        if (abs(c - r) <= bands) sh(c - r, r) = -mdt
-        call Put(psv, 2*r, 2*c, -dot_product(backward(r, from:to), m(from:to)*forward(from:to, c)))
-        call Put(psv, 2*r - 1, 2*c, -total*(grid%lambda(r)*forward(r, c) + forward(r, c)*mu_face(c)))
-        call Put(psv, 2*r, 2*c - 1, total*(mu_face(r)*backward(r, c) + backward(r, c)*grid%lambda(c)))
+      do c = max(1, r - span), min(grid%rows, r + span)
+        sh(c - r, r) = -rows%shear(r, c)
+        call Put(2*r - 1, 2*c - 1, -rows%shear(r, c))
+        call Put(2*r, 2*c, -rows%press(r, c))
+        call Put(2*r - 1, 2*c, -total*rows%forward(r, c)*(grid%lambda(r) + rows%mu_face(c)))
+        call Put(2*r, 2*c - 1, total*rows%backward(r, c)*(rows%mu_face(r) + grid%lambda(c)))
       end do
-      psv(0, 2*r - 1) = psv(0, 2*r - 1) + s**2*grid%rho(r) + total**2*m(r)
-      psv(0, 2*r) = psv(0, 2*r) + s**2*rho_face(r) + total**2*mu_face(r)
+      psv(0, 2*r - 1) = psv(0, 2*r - 1) + s**2*grid%rho(r) + total**2*(grid%lambda(r) + 2*grid%mu(r))
+      psv(0, 2*r) = psv(0, 2*r) + s**2*rows%rho_face(r) + total**2*rows%mu_face(r)
       sh(0, r) = sh(0, r) + s**2*grid%rho(r) + total**2*grid%mu(r)
     end do
-    call SolveBand(psv, bands, x)
-    call SolveBand(sh, bands, y)
-    associate (along => i1*cmplx(x(1::2, 1), x(1::2, 2), dp), across => cmplx(y(:, 1), y(:, 2), dp))
-      u(:, 1) = (k(1)*along - k(2)*across)/total
-      u(:, 2) = (k(2)*along + k(1)*across)/total
-      u(:, 3) = cmplx(x(2::2, 1), x(2::2, 2), dp)
-    end associate
-    slope(:, 1) = matmul(backward, u(:, 1))
-    slope(:, 2) = matmul(backward, u(:, 2))
-    slope(:, 3) = matmul(forward, u(:, 3))
-    all(:, field_vx:field_vz) = u
-    associate (ex => i1*k(1)*u(:, 1), ey => i1*k(2)*u(:, 2), ez => slope(:, 3), lambda => grid%lambda, mu => grid%mu)
-      all(:, field_sxx) = m*ex + lambda*(ey + ez) + b(:, field_sxx)
-      all(:, field_syy) = m*ey + lambda*(ex + ez) + b(:, field_syy)
-      all(:, field_szz) = m*ez + lambda*(ex + ey) + b(:, field_szz)
-      all(:, field_sxy) = mu*i1*(k(1)*u(:, 2) + k(2)*u(:, 1)) + b(:, field_sxy)
-      all(:, field_sxz) = mu_face*(i1*k(1)*u(:, 3) + slope(:, 1)) + b(:, field_sxz)
-      all(:, field_syz) = mu_face*(i1*k(2)*u(:, 3) + slope(:, 2)) + b(:, field_syz)
-    end associate
 
   contains
 
-    pure subroutine Put(band, row, column, value)
-      real(dp), intent(inout) :: band(-bands:, :)
+    subroutine Put(row, column, value)
       integer, intent(in) :: row, column
       real(dp), intent(in) :: value
-      if (abs(column - row) <= bands) band(column - row, row) = band(column - row, row) + value
+      if (abs(column - row) <= rows%bands) psv(column - row, row) = value
     end subroutine Put
 
-  end subroutine OneWave
+  end subroutine Matrices
+
+  !> Adds the stress that motion u of wavenumbers k makes to that of the source.
+  pure subroutine AddStress(grid, rows, k, u, all)
+    type(layers_grid_t), intent(in) :: grid
+    type(rows_t), intent(in) :: rows
+    real(dp), intent(in) :: k(2)
+    complex(dp), intent(in) :: u(:, :)
+    complex(dp), intent(inout) :: all(:, 0:)
+    complex(dp), dimension(grid%rows) :: ex, ey, ez, sum_of
+    ex = i1*k(1)*u(:, 1)
+    ey = i1*k(2)*u(:, 2)
+    ez = Slope(rows%forward, u(:, 3))
+    sum_of = grid%lambda*(ex + ey + ez)
+    associate (mu => grid%mu, mu_face => rows%mu_face)
+      all(:, field_sxx) = all(:, field_sxx) + sum_of + 2*mu*ex
+      all(:, field_syy) = all(:, field_syy) + sum_of + 2*mu*ey
+      all(:, field_szz) = all(:, field_szz) + sum_of + 2*mu*ez
+      all(:, field_sxy) = all(:, field_sxy) + mu*i1*(k(1)*u(:, 2) + k(2)*u(:, 1))
+      all(:, field_sxz) = all(:, field_sxz) + mu_face*(i1*k(1)*u(:, 3) + Slope(rows%backward, u(:, 1)))
+      all(:, field_syz) = all(:, field_syz) + mu_face*(i1*k(2)*u(:, 3) + Slope(rows%backward, u(:, 2)))
+    end associate
+  end subroutine AddStress
 
   !> Solves a x = b, b handed over in x, without exchange of rows; a(c - r, r): of row r and column c.
   pure subroutine SolveBand(a, bands, x)

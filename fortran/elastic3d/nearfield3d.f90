@@ -16,6 +16,7 @@
 !> and a receiver whose weights reach above the surface reads images there (surface_weights.f90).
 module nearfield3d_m
   use kinds_m, only: dp, pi, sp
+  use radial_derivatives_m, only: RadialDerivative
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   implicit none
   private
@@ -24,7 +25,7 @@ module nearfield3d_m
 
   real(dp), parameter :: near3d_least = 0.01_dp                          !< closer is on the source [cells]
   real(dp), parameter :: near3d_slender = 3                              !< cells may be so much longer than thin
-  real(dp), parameter, public :: near3d_flat = 6.5_dp                      !< reach beside a contact (fd3d_flat_near.f90) [cells]
+  real(dp), parameter, public :: near3d_flat = 6.5_dp                    !< reach beside a contact (fd3d_flat_near.f90) [cells]
   integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2
   integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
   integer, parameter :: parts = 6                                        !< of P_n
@@ -305,35 +306,12 @@ contains
     if (image) Lacking = Lacking - Exact(near%kappa, (receiver%y - source%place%y*[1, 1, -1])*near%d, power + to/2, n)
   end function Lacking
 
-  !> P_n at x [m], differentiated power(1:3) times. With s = r^2/2 and f(s),
-  !> d^a f/dx^a = sum_p a!/(2^p p! (a-2p)!) x^(a-2p) d^(a-p) f/ds^(a-p), and so along each axis.
-  pure real(dp) function Exact(kappa, x, power, n) result(total)
+  !> P_n at x [m], differentiated power(1:3) times.
+  pure real(dp) function Exact(kappa, x, power, n)
     real(dp), intent(in) :: kappa, x(3)
     integer, intent(in) :: power(3), n
-    real(dp) :: f(0:sum(power))
-    integer :: p, q, r
-    f = Slopes(kappa, norm2(x), n, sum(power))
-    total = 0
-    do r = 0, power(3)/2
-      do q = 0, power(2)/2
-        do p = 0, power(1)/2
-          total = total + Monomial(x(1), power(1), p)*Monomial(x(2), power(2), q)*Monomial(x(3), power(3), r)* &
-                  f(sum(power) - p - q - r)
-        end do
-      end do
-    end do
+    Exact = RadialDerivative(Slopes(kappa, norm2(x), n, sum(power)), x, power)
   end function Exact
-
-  !> a!/(2^p p! (a-2p)!) x^(a-2p).
-  pure real(dp) function Monomial(x, a, p)
-    real(dp), intent(in) :: x
-    integer, intent(in) :: a, p
-    integer :: i
-    Monomial = x**(a - 2*p)
-    do i = 1, p
-      Monomial = Monomial*(a - 2*i + 2)*(a - 2*i + 1)/(2*i)
-    end do
-  end function Monomial
 
   !> f(0:most): P_n at r and its derivatives by r^2/2. 1/(k^2 + x^2)^m is 2^(1-m)/((2 pi)^(3/2) (m-1)!) (r/x)^v K_v(x r) in space,
   !> v = m - 3/2; its derivative is the same with v - 1, negative (Abramowitz & Stegun 1964, 9.6.28).

@@ -10,8 +10,8 @@ module source3d_m
   use text_m, only: Str
   implicit none
   private
-  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceWords, SourceStrength
-  public :: source_volume, source_force, source_moment, source_fault
+  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceParts, SourceWords
+  public :: SourceStrength, source_volume, source_force, source_moment, source_fault
 
   integer, parameter :: source_volume = 1, source_force = 2, source_moment = 3, source_fault = 4
 
@@ -64,6 +64,24 @@ contains
       end if
     end select
   end subroutine SourceDerive
+
+  !> Force [N] and moment tensor [N m] (xx, yy, zz, xy, xz, yz) of a source that is no fault, in a medium of bulk modulus `bulk`
+  !> [Pa], by which a volume pushes to all sides.
+  pure subroutine SourceParts(source, bulk, force, moment)
+    type(source3d_t), intent(in) :: source
+    real(dp), intent(in) :: bulk
+    real(dp), intent(out) :: force(3), moment(6)
+    force = 0
+    moment = 0
+    select case (source%kind)
+    case (source_force)
+      force = source%force
+    case (source_volume)
+      moment(:3) = bulk
+    case default
+      moment = source%moment
+    end select
+  end subroutine SourceParts
 
   !> One line on the source. faultwords.f90 has the release of a fault, whose rigidity may be the model's.
   function SourceWords(source) result(s)

@@ -8,15 +8,12 @@ from netCDF4 import Dataset
 from scipy.interpolate import CubicSpline
 
 from check import ALL, claim, done, given_seed
+from exact_layers import exact_components, SLOPES, STRESS
 from mini3d import run
-from spltools.reference.layered_motion import Layers, layered_velocity
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
 H, DT, TIMES, SIGMA, DELAY = 100.0, 0.005, 441, 0.2, 1.0
-AXES = {"x": 0, "y": 1, "z": 2}
-STRESS = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
-SLOPES = ("exx", "eyy", "ezz", "exy", "exz", "eyz", "wx", "wy", "wz")
 T = DT * np.arange(TIMES)
 BOUNDS = {"velocity": (8, 4.8), "stress": (13, 4.5), "strain and rotation": (9, 4.8), "source": (9, 4.8)}     # the worst, the mean [%] (accuracy.md)
 
@@ -26,27 +23,7 @@ def spectrum(w):
 
 
 def exact(rows, source, m, stations):
-    """Components by name of each station, (stations, times): motion, and by differences over 2 m within the medium of the station the rest."""
-    layers = Layers(rows)
-    ways = np.array([[0, 0, 0], *np.eye(3), *-np.eye(3)])
-    at = stations[:, None] + ways
-    v = layered_velocity(layers, source, m, at.reshape(-1, 3), spectrum, 3.0, T).reshape(len(stations), 7, 3, TIMES)
-    slope = (v[:, 1:4] - v[:, 4:7]) / 2                                 # (station, along, component, time)
-    found = {f"v{c}": v[:, 0, a] for c, a in AXES.items()}
-    for e in SLOPES[:6]:
-        a, b = AXES[e[1]], AXES[e[2]]
-        found[e] = (slope[:, a, b] + slope[:, b, a]) / 2
-    for a, name in enumerate(("wx", "wy", "wz")):
-        b, c = (a + 1) % 3, (a + 2) % 3
-        found[name] = (slope[:, b, c] - slope[:, c, b]) / 2
-    here = [layers.holds(z) for z in stations[:, 2]]
-    mu = (layers.rho * layers.vs**2)[here][:, None]
-    lam = (layers.rho * layers.vp**2)[here][:, None] - 2 * mu
-    for s in STRESS:
-        rate = 2 * mu * found["e" + s[1:]] + (lam * sum(found[f"e{c}{c}"] for c in "xyz") if s[1] == s[2] else 0)
-        found[s] = np.cumsum(rate, 1) * DT - rate * DT / 2
-    found["p"] = -(found["sxx"] + found["syy"] + found["szz"]) / 3
-    return found
+    return exact_components(rows, source, m, stations, spectrum, 3.0, T)
 
 
 def modelled(rows, place, stations, components, half_length, ranks=1, **changes):

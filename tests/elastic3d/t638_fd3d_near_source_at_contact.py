@@ -7,15 +7,12 @@ import numpy as np
 from netCDF4 import Dataset
 
 from check import ALL, claim, done, given_seed
+from exact_layers import exact_components, SLOPES, STRESS, VELOCITY as V
 from mini3d import run
-from spltools.reference.layered_motion import Layers, layered_velocity
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
 H, DT, TIMES, STEP = 10.0, 0.002, 231, 0.3
-AXES = {"x": 0, "y": 1, "z": 2}
-V, STRESS = ("vx", "vy", "vz"), ("sxx", "syy", "szz", "sxy", "sxz", "syz")
-SLOPES = ("exx", "eyy", "ezz", "exy", "exz", "eyz", "wx", "wy", "wz")
 KINDS = {"velocity": V, "stress": STRESS, "strain and rotation": SLOPES}
 T = DT * np.arange(TIMES)
 SURFACE, DEEP = "free", 2000.0                    # a surface so far above that nothing comes from it
@@ -23,26 +20,7 @@ TOLD = "receiver(s) are closer than"
 
 
 def exact(rows, source, m, stations, sigma):
-    """Components by name of each station, (stations, times)."""
-    layers = Layers(rows)
-    at = stations[:, None] + STEP * np.array([[0, 0, 0], *np.eye(3), *-np.eye(3)])
-    v = layered_velocity(layers, source, m, at.reshape(-1, 3), lambda w: np.exp(-0.5 * (w * sigma) ** 2 - 5.4j * w * sigma), 33.0, T)
-    v = v.reshape(len(stations), 7, 3, TIMES)
-    slope = (v[:, 1:4] - v[:, 4:7]) / (2 * STEP)                        # (station, along, component, time)
-    found = {f"v{c}": v[:, 0, a] for c, a in AXES.items()}
-    for e in SLOPES[:6]:
-        a, b = AXES[e[1]], AXES[e[2]]
-        found[e] = (slope[:, a, b] + slope[:, b, a]) / 2
-    for a, name in enumerate(("wx", "wy", "wz")):
-        b, c = (a + 1) % 3, (a + 2) % 3
-        found[name] = (slope[:, b, c] - slope[:, c, b]) / 2
-    here = [layers.holds(z) for z in stations[:, 2]]
-    mu = (layers.rho * layers.vs**2)[here][:, None]
-    lam = (layers.rho * layers.vp**2)[here][:, None] - 2 * mu
-    for s in STRESS:
-        rate = 2 * mu * found["e" + s[1:]] + (lam * sum(found[f"e{c}{c}"] for c in "xyz") if s[1] == s[2] else 0)
-        found[s] = np.cumsum(rate, 1) * DT - rate * DT / 2
-    return found
+    return exact_components(rows, source, m, stations, lambda w: np.exp(-0.5 * (w * sigma) ** 2 - 5.4j * w * sigma), 33.0, T, STEP)
 
 
 def modelled(rows, place, stations, components, half_length, sigma, verb=(), ranks=1, **changes):
