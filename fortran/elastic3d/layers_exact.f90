@@ -9,7 +9,7 @@
 !> contact, it is damped by exp(-k e), and e goes to 0 by Chebyshev's points.
 module layers_exact_m
   use kinds_m, only: dp, pi
-  use layers_waves_m, only: directions, LayersArrive, LayersLayer, LayersSend, near_layers_t, Rotation, sent_t
+  use layers_waves_m, only: ahead, aside, direction, directions, LayersArrive, LayersLayer, LayersSend, near_layers_t, sent_t
   use radial_derivatives_m, only: RadialDerivative
   implicit none
   private
@@ -17,6 +17,7 @@ module layers_exact_m
 
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
   integer, parameter :: harmonics = 4
+  complex(dp), parameter :: turned(harmonics) = [i1, i1**2, i1**3, i1**4]
   integer, parameter :: nodes = 12                !< of Gauss' rule
   integer, parameter :: dampings = 9              !< and the least and most of them, over the distance along the contact
   real(dp), parameter :: damp_least = 0.1_dp, damp_most = 0.5_dp
@@ -25,7 +26,9 @@ module layers_exact_m
 
   !> A place where the field is wanted, and how its integral goes on.
   type :: place_t
-    real(dp) :: x(3) = 0, far = 0, azimuth = 0    !< the last two from the source, along the contact
+    real(dp) :: x(3) = 0
+    real(dp) :: far = 0                           !< from the source, along the contact
+    real(dp) :: around(harmonics, directions) = 1 !< cosines of the azimuth of a wave from that of the place, and of its multiples
     integer :: layer = 0
     integer :: n = 1                              !< dampings
     real(dp) :: damping(dampings) = 0, share(dampings) = 1
@@ -143,12 +146,16 @@ contains
     type(near_layers_t), intent(in) :: layers
     real(dp), intent(in) :: from(3), x(3)
     integer, intent(in) :: at
-    real(dp) :: way
+    real(dp) :: way, azimuth
     integer :: m, e, n
     place%x = x
     place%layer = LayersLayer(layers, x(3))
     place%far = norm2(x(:2) - from(:2))
-    if (place%far > 0) place%azimuth = atan2(x(2) - from(2), x(1) - from(1))
+    azimuth = 0
+    if (place%far > 0) azimuth = atan2(x(2) - from(2), x(1) - from(1))
+    do n = 1, directions
+      place%around(:, n) = [(cos(m*(azimuth - direction(n))), m=1, harmonics)]
+    end do
     way = Shortest(layers, from(3), x(3), at, place%layer)
     if (way < steep*place%far) then
       n = dampings
@@ -220,28 +227,23 @@ contains
     type(sent_t), intent(in) :: sent
     type(place_t), intent(in) :: place
     real(dp), intent(out) :: field(12)
-    complex(dp) :: found(3, 2, directions), turn, u(3), v(3), slope(3)
-    real(dp) :: phi, turns(3, 3), bessel(0:harmonics)
-    integer :: n, m, l
+    complex(dp) :: found(3, 2, directions), turn, u(3)
+    real(dp) :: bessel(0:harmonics)
+    integer :: n, m
     call LayersArrive(layers, sent, place%layer, place%x(3), found)
     bessel = bessel_jn(0, harmonics, sent%k*place%far)
     field = 0
     do n = 1, directions
-      phi = pi*(n - 1)/directions
-      turns = transpose(Rotation(phi))
       turn = bessel(0)
       do m = 1, harmonics
-        turn = turn + 2*i1**m*bessel(m)*cos(m*(place%azimuth - phi))
+        turn = turn + 2*turned(m)*bessel(m)*place%around(m, n)
       end do
       turn = turn*sent%k/(2*pi)/directions
-      u = matmul(turns, found(:, 1, n))
-      v = matmul(turns, found(:, 2, n))
-      field(:3) = field(:3) + real(turn*u, dp)
-      slope = [i1*sent%k*cos(phi), i1*sent%k*sin(phi), (0.0_dp, 0.0_dp)]
-      do l = 1, 3
-        if (l < 3) field(3*l + 1:3*l + 3) = field(3*l + 1:3*l + 3) + real(turn*u*slope(l), dp)
-        if (l == 3) field(10:) = field(10:) + real(turn*v, dp)
-      end do
+      u = turn*found(:, 1, n)
+      field(:3) = field(:3) + real(u, dp)
+      field(4:6) = field(4:6) - aimag(u)*sent%k*ahead(n)
+      field(7:9) = field(7:9) - aimag(u)*sent%k*aside(n)
+      field(10:) = field(10:) + real(turn*found(:, 2, n), dp)
     end do
   end subroutine Integrand
 

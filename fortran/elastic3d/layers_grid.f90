@@ -6,7 +6,8 @@
 !> with the grid's differences, where a source acts on velocities by a and on stresses by b. Along x and y it is a Fourier sum over
 !> waves that change their sign after `layers_period` cells, from whose images next to nothing comes. Of each wave motion along it,
 !> down and across it are real but for a factor; P and SV waves are one band matrix across the layers, SH waves another; both are
-!> positive but for the shares of rows below a free surface, so no rows are exchanged.
+!> positive but for the shares of rows below a free surface, so no rows are exchanged. Two waves that mirror each other along y have
+!> the same matrices.
 module layers_grid_m
   use fd3d_engine_m, only: fd3d_fields, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz
@@ -35,6 +36,7 @@ module layers_grid_m
   !> Media and differences across the layers, the same for all waves.
   type :: rows_t
     integer :: bands = 0                          !< of the matrix of P and SV waves, to each side
+    integer :: reach = 0                          !< rows to each side whose values a difference takes
     real(dp), allocatable :: forward(:, :)        !< (k, :): difference, at the centre of row k, of what stands at upper faces
     real(dp), allocatable :: backward(:, :)       !< the other way
     real(dp), allocatable :: rho_face(:), mu_face(:)
@@ -52,7 +54,7 @@ contains
     real(dp), intent(in) :: source(:, :, :, 0:)
     logical, intent(in) :: wanted(0:)
     real(dp), intent(inout) :: field(:, :, :, 0:)
-    complex(dp), allocatable :: sent(:, :, :, :), all(:, :, :, :), turn_x(:, :, :), turn_y(:, :, :)
+    complex(dp), allocatable :: sent(:, :, :, :), all(:, :, :, :), turn_x(:, :, :), turn_y(:, :, :), along(:, :)
     type(rows_t) :: rows
     integer :: ix, iy, n, k
     call RowsMake(grid, rows)
@@ -70,21 +72,26 @@ contains
     end do
     !$omp end parallel do
     !$omp parallel do private(ix) schedule(dynamic) num_threads(grid%threads)
-    do iy = -layers_half, layers_half - 1
+    do iy = 0, layers_half - 1
       do ix = 0, layers_half - 1
-        call OneWave(grid, rows, s, [ix, iy], first(3), sent(ix, iy, :, :), low(3), all(ix, iy, :, :))
+        call TwoWaves(grid, rows, s, [ix, iy], first(3), sent(ix, iy:-1 - iy:-1 - 2*iy, :, :), wanted, low(3), &
+                      all(ix, iy:-1 - iy:-1 - 2*iy, :, :))
       end do
     end do
     !$omp end parallel do
     call Turns(low(1), size(field, 1), turn_x)
     call Turns(low(2), size(field, 2), turn_y)
-    !$omp parallel do collapse(2) num_threads(grid%threads)
+    !$omp parallel do collapse(2) num_threads(grid%threads) private(along, ix, iy)
     do n = 0, fd3d_fields - 1
       do k = 1, size(field, 3)
         if (.not. wanted(n)) cycle
-        field(:, :, k, n) = field(:, :, k, n) + 2.0_dp/layers_period**2* &
-                            real(matmul(matmul(transpose(turn_x(0:, :, Half(n, 1))), all(:, :, k, n)), &
-                                        turn_y(:, :, Half(n, 2))), dp)
+        along = matmul(all(:, :, k, n), turn_y(:, :, Half(n, 2)))
+        do iy = 1, size(field, 2)
+          do ix = 1, size(field, 1)
+            field(ix, iy, k, n) = field(ix, iy, k, n) + 2.0_dp/layers_period**2* &
+                                  real(sum(turn_x(0:, ix, Half(n, 1))*along(:, iy)), dp)
+          end do
+        end do
       end do
     end do
     !$omp end parallel do
@@ -121,7 +128,9 @@ contains
     integer :: n
     n = grid%rows
     rows%bands = 4*grid%half_length - 1
+    rows%reach = grid%half_length
     if (grid%free) rows%bands = 4*grid%half_length + 2*surface_rows + 1
+    if (grid%free) rows%reach = max(rows%reach, grid%surface%taps - 1)
     allocate (rows%forward(n, n), rows%backward(n, n), rows%rho_face(n), rows%mu_face(n))
     call Differences(grid, rows%forward, rows%backward)
     rows%rho_face(1) = grid%rho(1)
@@ -168,57 +177,86 @@ contains
 
   end subroutine Differences
 
-  !> Fields of one wave, rows from `low` on, from the spectrum of the source, rows from `first` on.
-  subroutine OneWave(grid, rows, s, wave, first, source, low, all)
+  !> Fields of a wave (1) and of its mirror image along y (2), rows from `low` on, from their spectra of the source, rows from
+  !> `first` on.
+  subroutine TwoWaves(grid, rows, s, wave, first, source, wanted, low, all)
     type(layers_grid_t), intent(in) :: grid
     type(rows_t), intent(in) :: rows
     real(dp), intent(in) :: s
     integer, intent(in) :: wave(2), first, low
-    complex(dp), intent(in) :: source(:, 0:)
-    complex(dp), intent(out) :: all(:, 0:)
-    complex(dp) :: b(grid%rows, 0:fd3d_fields - 1), f(grid%rows, 3), along(grid%rows), across(grid%rows), u(grid%rows, 3)
-    real(dp) :: k(2), total, x(2*grid%rows, 2), y(grid%rows, 2)
+    complex(dp), intent(in) :: source(:, :, 0:)
+    logical, intent(in) :: wanted(0:)
+    complex(dp), intent(inout) :: all(:, :, 0:)
+    complex(dp), dimension(grid%rows, 0:fd3d_fields - 1, 2) :: b
+    complex(dp) :: along(grid%rows), across(grid%rows), u(grid%rows, 3)
+    real(dp) :: k(2), kw(2), total, x(4, 2*grid%rows), y(4, grid%rows)
     real(dp) :: psv(-rows%bands:rows%bands, 2*grid%rows), sh(-rows%bands:rows%bands, grid%rows)
-    integer :: a, l
+    integer :: a, l, w, n
     do a = 1, 2
       k(a) = 2*sum([(grid%w(l)*sin((l - 0.5_dp)*Phase(wave(a))), l=1, grid%half_length)])/grid%d(a)
     end do
     total = norm2(k)
-    b = 0
-    b(first:first + size(source, 1) - 1, :) = source
-    if (grid%free) b(1, [field_sxz, field_syz]) = 0        ! whatever is added there
-    f(:, 1) = grid%rho*b(:, field_vx) + i1*k(1)*b(:, field_sxx) + i1*k(2)*b(:, field_sxy) + Slope(rows%forward, b(:, field_sxz))
-    f(:, 2) = grid%rho*b(:, field_vy) + i1*k(1)*b(:, field_sxy) + i1*k(2)*b(:, field_syy) + Slope(rows%forward, b(:, field_syz))
-    f(:, 3) = rows%rho_face*b(:, field_vz) + i1*k(1)*b(:, field_sxz) + i1*k(2)*b(:, field_syz) + &
-              Slope(rows%backward, b(:, field_szz))
-    along = -i1*(k(1)*f(:, 1) + k(2)*f(:, 2))/total        ! the wave, over i
-    across = (k(1)*f(:, 2) - k(2)*f(:, 1))/total
-    x(1::2, 1) = real(along, dp)
-    x(1::2, 2) = aimag(along)
-    x(2::2, 1) = real(f(:, 3), dp)
-    x(2::2, 2) = aimag(f(:, 3))
-    y(:, 1) = real(across, dp)
-    y(:, 2) = aimag(across)
+    do w = 1, 2
+      kw = [k(1), merge(k(2), -k(2), w == 1)]
+      b(:, :, w) = 0
+      b(first:first + size(source, 2) - 1, :, w) = source(w, :, :)
+      if (grid%free) b(1, [field_sxz, field_syz], w) = 0   ! whatever is added there
+      call Push(grid, rows, kw, b(:, :, w), u)
+      along = -i1*(kw(1)*u(:, 1) + kw(2)*u(:, 2))/total    ! the wave, over i
+      across = (kw(1)*u(:, 2) - kw(2)*u(:, 1))/total
+      x(2*w - 1, 1::2) = real(along, dp)
+      x(2*w, 1::2) = aimag(along)
+      x(2*w - 1, 2::2) = real(u(:, 3), dp)
+      x(2*w, 2::2) = aimag(u(:, 3))
+      y(2*w - 1, :) = real(across, dp)
+      y(2*w, :) = aimag(across)
+    end do
     call Matrices(grid, rows, s, total, psv, sh)
     call SolveBand(psv, rows%bands, x)
     call SolveBand(sh, rows%bands, y)
-    along = i1*cmplx(x(1::2, 1), x(1::2, 2), dp)
-    across = cmplx(y(:, 1), y(:, 2), dp)
-    u(:, 1) = (k(1)*along - k(2)*across)/total
-    u(:, 2) = (k(2)*along + k(1)*across)/total
-    u(:, 3) = cmplx(x(2::2, 1), x(2::2, 2), dp)
-    b(:, field_vx:field_vz) = u
-    call AddStress(grid, rows, k, u, b)
-    all = b(low:low + size(all, 1) - 1, :)
-  end subroutine OneWave
+    do w = 1, 2
+      kw = [k(1), merge(k(2), -k(2), w == 1)]
+      along = i1*cmplx(x(2*w - 1, 1::2), x(2*w, 1::2), dp)
+      across = cmplx(y(2*w - 1, :), y(2*w, :), dp)
+      u(:, 1) = (kw(1)*along - kw(2)*across)/total
+      u(:, 2) = (kw(2)*along + kw(1)*across)/total
+      u(:, 3) = cmplx(x(2*w - 1, 2::2), x(2*w, 2::2), dp)
+      b(:, field_vx:field_vz, w) = u
+      call AddStress(grid, rows, kw, u, b(:, :, w))
+      do n = 0, fd3d_fields - 1
+        if (wanted(n)) all(w, :, n) = b(low:low + size(all, 2) - 1, n, w)
+      end do
+    end do
+  end subroutine TwoWaves
 
-  pure function Slope(difference, u)
+  !> Force on motion along x, y, z, in a wave of wavenumbers k, of sources b of velocities and stresses.
+  pure subroutine Push(grid, rows, k, b, f)
+    type(layers_grid_t), intent(in) :: grid
+    type(rows_t), intent(in) :: rows
+    real(dp), intent(in) :: k(2)
+    complex(dp), contiguous, intent(in) :: b(:, 0:)
+    complex(dp), contiguous, intent(out) :: f(:, :)
+    f(:, 1) = grid%rho*b(:, field_vx) + i1*k(1)*b(:, field_sxx) + i1*k(2)*b(:, field_sxy)
+    f(:, 2) = grid%rho*b(:, field_vy) + i1*k(1)*b(:, field_sxy) + i1*k(2)*b(:, field_syy)
+    f(:, 3) = rows%rho_face*b(:, field_vz) + i1*k(1)*b(:, field_sxz) + i1*k(2)*b(:, field_syz)
+    call AddSlope(rows%forward, rows%reach, b(:, field_sxz), f(:, 1))
+    call AddSlope(rows%forward, rows%reach, b(:, field_syz), f(:, 2))
+    call AddSlope(rows%backward, rows%reach, b(:, field_szz), f(:, 3))
+  end subroutine Push
+
+  !> Adds the difference of u across the layers to f.
+  pure subroutine AddSlope(difference, reach, u, f)
     real(dp), intent(in) :: difference(:, :)
-    complex(dp), intent(in) :: u(:)
-    complex(dp) :: Slope(size(u))
-    integer :: r
-    Slope = [(sum(difference(r, :)*u), r=1, size(u))]
-  end function Slope
+    integer, intent(in) :: reach
+    complex(dp), contiguous, intent(in) :: u(:)
+    complex(dp), contiguous, intent(inout) :: f(:)
+    integer :: r, c
+    do r = 1, size(u)
+      do c = max(1, r - reach), min(size(u), r + reach)
+        f(r) = f(r) + difference(r, c)*u(c)
+      end do
+    end do
+  end subroutine AddSlope
 
   !> Matrices of P and SV waves, whose motion along the wave and down take turns, and of SH waves, of wavenumber `total`.
   subroutine Matrices(grid, rows, s, total, psv, sh)
@@ -258,24 +296,29 @@ contains
     type(layers_grid_t), intent(in) :: grid
     type(rows_t), intent(in) :: rows
     real(dp), intent(in) :: k(2)
-    complex(dp), intent(in) :: u(:, :)
+    complex(dp), contiguous, intent(in) :: u(:, :)
     complex(dp), intent(inout) :: all(:, 0:)
-    complex(dp), dimension(grid%rows) :: ex, ey, ez, sum_of
+    complex(dp), dimension(grid%rows) :: ex, ey, ez, xz, yz, sum_of
     ex = i1*k(1)*u(:, 1)
     ey = i1*k(2)*u(:, 2)
-    ez = Slope(rows%forward, u(:, 3))
+    ez = 0
+    xz = i1*k(1)*u(:, 3)
+    yz = i1*k(2)*u(:, 3)
+    call AddSlope(rows%forward, rows%reach, u(:, 3), ez)
+    call AddSlope(rows%backward, rows%reach, u(:, 1), xz)
+    call AddSlope(rows%backward, rows%reach, u(:, 2), yz)
     sum_of = grid%lambda*(ex + ey + ez)
     associate (mu => grid%mu, mu_face => rows%mu_face)
       all(:, field_sxx) = all(:, field_sxx) + sum_of + 2*mu*ex
       all(:, field_syy) = all(:, field_syy) + sum_of + 2*mu*ey
       all(:, field_szz) = all(:, field_szz) + sum_of + 2*mu*ez
       all(:, field_sxy) = all(:, field_sxy) + mu*i1*(k(1)*u(:, 2) + k(2)*u(:, 1))
-      all(:, field_sxz) = all(:, field_sxz) + mu_face*(i1*k(1)*u(:, 3) + Slope(rows%backward, u(:, 1)))
-      all(:, field_syz) = all(:, field_syz) + mu_face*(i1*k(2)*u(:, 3) + Slope(rows%backward, u(:, 2)))
+      all(:, field_sxz) = all(:, field_sxz) + mu_face*xz
+      all(:, field_syz) = all(:, field_syz) + mu_face*yz
     end associate
   end subroutine AddStress
 
-  !> Solves a x = b, b handed over in x, without exchange of rows; a(c - r, r): of row r and column c.
+  !> Solves a x = b, b(which, row) handed over in x, without exchange of rows; a(c - r, r): of row r and column c.
   pure subroutine SolveBand(a, bands, x)
     integer, intent(in) :: bands
     real(dp), intent(inout) :: a(-bands:, :), x(:, :)
@@ -288,14 +331,14 @@ contains
         if (.not. abs(a(i - j, j)) > 0) cycle
         f = a(i - j, j)/a(0, i)
         a(i - j + 1:last - j, j) = a(i - j + 1:last - j, j) - f*a(1:last - i, i)
-        x(j, :) = x(j, :) - f*x(i, :)
+        x(:, j) = x(:, j) - f*x(:, i)
       end do
     end do
     do i = n, 1, -1
       do j = i + 1, min(n, i + bands)
-        x(i, :) = x(i, :) - a(j - i, i)*x(j, :)
+        x(:, i) = x(:, i) - a(j - i, i)*x(:, j)
       end do
-      x(i, :) = x(i, :)/a(0, i)
+      x(:, i) = x(:, i)/a(0, i)
     end do
   end subroutine SolveBand
 

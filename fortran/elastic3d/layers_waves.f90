@@ -10,12 +10,15 @@ module layers_waves_m
   use kinds_m, only: dp, pi
   implicit none
   private
-  public :: near_layers_t, sent_t, LayersLayer, LayersSend, LayersArrive, Rotation
-  public :: directions
+  public :: near_layers_t, sent_t, LayersLayer, LayersSend, LayersArrive
+  public :: directions, direction, ahead, aside
 
   integer, parameter :: qp = selected_real_kind(30)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
   integer, parameter :: directions = 6
+  integer :: each
+  real(dp), parameter :: direction(directions) = [(pi*(each - 1)/directions, each=1, directions)]   !< azimuths
+  real(dp), parameter :: ahead(directions) = cos(direction), aside(directions) = sin(direction)
 
   !> Flat layers of rock from the top down. The last one has no end.
   type :: near_layers_t
@@ -33,7 +36,8 @@ module layers_waves_m
   !> Waves of all layers at a wavenumber, and what goes down (1) and up (2) in each of six directions.
   type :: sent_t
     real(dp) :: k = 0
-    type(waves_t), allocatable :: w(:)
+    real(dp), allocatable :: decay(:, :)          !< (P or S, layers) [1/m]
+    real(dp), allocatable :: motion(:, :, :, :)   !< u_r/i and u_z of (P or S, down or up, layers)
     complex(dp), allocatable :: psv(:, :, :, :)   !< (directions, P or S, down or up, layers)
     complex(dp), allocatable :: sh(:, :, :)       !< (directions, down or up, layers)
   end type sent_t
@@ -54,63 +58,74 @@ contains
     integer, intent(in) :: at
     type(sent_t), intent(inout) :: sent
     complex(dp) :: f(3, 0:1, directions)
-    real(dp) :: turns(3, 3)
-    integer :: j, n
-    if (.not. allocated(sent%w)) &
-      allocate (sent%w(layers%n), sent%psv(directions, 2, 2, layers%n), sent%sh(directions, 2, layers%n))
+    type(waves_t) :: w(layers%n)
+    real(dp) :: turns(3, 3), v(4)
+    integer :: j, n, kind, d
+    if (.not. allocated(sent%decay)) &
+      allocate (sent%decay(2, layers%n), sent%motion(2, 2, 2, layers%n), sent%psv(directions, 2, 2, layers%n), &
+                sent%sh(directions, 2, layers%n))
     sent%k = k
     do j = 1, layers%n
-      associate (medium => layers%medium(:, j), w => sent%w(j))
-        w%inertia = medium(3)*s**2
-        w%mu = medium(3)*medium(2)**2
-        w%p = sqrt(real(k, qp)**2 + (s/medium(1))**2)
-        w%q = sqrt(real(k, qp)**2 + (s/medium(2))**2)
+      associate (medium => layers%medium(:, j))
+        w(j)%inertia = medium(3)*s**2
+        w(j)%mu = medium(3)*medium(2)**2
+        w(j)%p = sqrt(real(k, qp)**2 + (s/medium(1))**2)
+        w(j)%q = sqrt(real(k, qp)**2 + (s/medium(2))**2)
       end associate
+      sent%decay(:, j) = real([w(j)%p, w(j)%q], dp)
+      do d = 1, 2
+        do kind = 1, 2
+          v = real(Motion(w(j), k, kind, 3 - 2*d), dp)
+          sent%motion(:, kind, d, j) = v(:2)
+        end do
+      end do
     end do
     do n = 1, directions
-      turns = Rotation(pi*(n - 1)/directions)
+      turns = Rotation(n)
       f(:, 0, n) = matmul(turns, force) - i1*k*matmul(turns, matmul(moment, turns(1, :)))
       f(:, 1, n) = matmul(turns, moment(:, 3))
     end do
-    call Psv(layers, sent%w, k, zs, at, f, sent%psv)
-    call Sh(layers, sent%w, zs, at, f, sent%sh)
+    call Psv(layers, w, k, zs, at, f, sent%psv)
+    call Sh(layers, w, zs, at, f, sent%sh)
   end subroutine LayersSend
 
-  !> Motion u_r, u_t, u_z (1) and its slopes by depth (2) at depth z in a layer, of each direction.
+  !> Motion u_x, u_y, u_z (1) and its slopes by depth (2) at depth z in a layer, of each direction.
   pure subroutine LayersArrive(layers, sent, layer, z, found)
     type(near_layers_t), intent(in) :: layers
     type(sent_t), intent(in) :: sent
     integer, intent(in) :: layer
     real(dp), intent(in) :: z
     complex(dp), intent(out) :: found(3, 2, directions)
-    complex(dp) :: part(2)
-    real(dp) :: decay, left, v(4)
+    complex(dp) :: part(3), r(3, 2)
+    real(dp) :: left(2), downwards
     integer :: d, kind, n
     found = 0
-    associate (w => sent%w(layer))
-      do d = 1, 2
-        if (d == 2 .and. layer == layers%n) cycle
+    do d = 1, 2
+      if (d == 2 .and. layer == layers%n) cycle
+      downwards = 3 - 2*d
+      left = exp(-sent%decay(:, layer)*AlongDepth(layers, layer, d, z))
+      do n = 1, directions
+        r = 0
         do kind = 1, 2
-          decay = real(DecayOf(w, kind), dp)
-          left = exp(-decay*AlongDepth(layers, layer, d, z))
-          v = real(Motion(w, sent%k, kind, 3 - 2*d), dp)
-          do n = 1, directions
-            part = [i1*v(1), cmplx(v(2), 0, dp)]*(sent%psv(n, kind, d, layer)*left)
-            found([1, 3], 1, n) = found([1, 3], 1, n) + part
-            found([1, 3], 2, n) = found([1, 3], 2, n) - (3 - 2*d)*decay*part
-          end do
+          associate (v => sent%motion(:, kind, d, layer), sends => sent%psv(n, kind, d, layer)*left(kind))
+            part = [i1*v(1)*sends, (0.0_dp, 0.0_dp), v(2)*sends]
+          end associate
+          if (kind == 2) part(2) = sent%sh(n, d, layer)*left(2)              ! decays as S does
+          r(:, 1) = r(:, 1) + part
+          r(:, 2) = r(:, 2) - downwards*sent%decay(kind, layer)*part
         end do
-        found(2, 1, :) = found(2, 1, :) + sent%sh(:, d, layer)*left          ! decays as S does
-        found(2, 2, :) = found(2, 2, :) - (3 - 2*d)*decay*sent%sh(:, d, layer)*left
+        found(1, :, n) = found(1, :, n) + ahead(n)*r(1, :) - aside(n)*r(2, :)
+        found(2, :, n) = found(2, :, n) + aside(n)*r(1, :) + ahead(n)*r(2, :)
+        found(3, :, n) = found(3, :, n) + r(3, :)
       end do
-    end associate
+    end do
   end subroutine LayersArrive
 
-  !> From x, y, z to along the wavenumber, across it, down.
-  pure function Rotation(phi)
-    real(dp), intent(in) :: phi
+  !> From x, y, z to along the wavenumber of a direction, across it, down.
+  pure function Rotation(n)
+    integer, intent(in) :: n
     real(dp) :: Rotation(3, 3)
-    Rotation = reshape([cos(phi), -sin(phi), 0.0_dp, sin(phi), cos(phi), 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
+    Rotation = reshape([ahead(n), -aside(n), 0.0_dp, aside(n), ahead(n), 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
   end function Rotation
 
   !> Motion u_r/i, u_z and stress s_rz/i, s_zz of P (1) and S (2) going down, d = 1, or up.
@@ -155,7 +170,7 @@ contains
     complex(dp), intent(out) :: sent(:, :, :, :)
     real(qp), allocatable :: a(:, :), b(:, :)
     integer, parameter :: parts(4) = [2, 4, 1, 3]
-    integer :: column(2, 2, layers%n), n, j, d, kind, row, p
+    integer :: column(2, 2, layers%n), n, j, d, kind, row
     n = 0
     column = 0
     do j = 1, layers%n
@@ -168,15 +183,12 @@ contains
     allocate (a(n, n), b(n, 2*directions), source=0.0_qp)
     row = 0
     if (layers%free) then
-      call Enter(1, layers%top(1), 3, 1, 1)
-      call Enter(1, layers%top(1), 4, 1, 2)
+      call Enter(1, layers%top(1), [3, 4], 1, row)
       row = 2
     end if
     do j = 1, layers%n - 1
-      do p = 1, 4
-        call Enter(j, layers%top(j + 1), parts(p), 1, row + p)
-        call Enter(j + 1, layers%top(j + 1), parts(p), -1, row + p)
-      end do
+      call Enter(j, layers%top(j + 1), parts, 1, row)
+      call Enter(j + 1, layers%top(j + 1), parts, -1, row)
       row = row + 4
     end do
     call Solve(a, b)
@@ -191,31 +203,36 @@ contains
 
   contains
 
-    !> Part `p` of motion and stress in layer j at depth z, times sign, in an equation.
-    subroutine Enter(j, z, p, sign, equation)
-      integer, intent(in) :: j, p, sign, equation
+    !> Parts of motion and stress in layer j at depth z, times sign, in the equations behind `row`.
+    subroutine Enter(j, z, parts, sign, row)
+      integer, intent(in) :: j, parts(:), sign, row
       real(dp), intent(in) :: z
       complex(qp) :: direct
-      real(qp) :: v(4), scale
-      integer :: d, kind, m
-      scale = sign
-      if (p > 2) scale = sign/(maxval(w%inertia)/k + 2*maxval(w%mu)*k)
+      real(qp) :: v(4), scale(4), left
+      integer :: d, kind, m, p
+      scale(:2) = sign
+      scale(3:) = sign/(maxval(w%inertia)/k + 2*maxval(w%mu)*k)
       do d = 1, 2
         do kind = 1, 2
           if (column(kind, d, j) == 0) cycle
-          v = Motion(w(j), k, kind, 3 - 2*d)
-          a(equation, column(kind, d, j)) = a(equation, column(kind, d, j)) + &
-                                            scale*v(p)*exp(-DecayOf(w(j), kind)*AlongDepth(layers, j, d, z))
+          v = scale*Motion(w(j), k, kind, 3 - 2*d)
+          left = exp(-DecayOf(w(j), kind)*AlongDepth(layers, j, d, z))
+          do p = 1, size(parts)
+            a(row + p, column(kind, d, j)) = a(row + p, column(kind, d, j)) + v(parts(p))*left
+          end do
         end do
       end do
       if (j /= at) return
       d = merge(1, -1, z > zs)
       do kind = 1, 2
-        v = Motion(w(j), k, kind, d)
+        v = scale*Motion(w(j), k, kind, d)
+        left = exp(-DecayOf(w(j), kind)*abs(z - zs))
         do m = 1, directions
-          direct = Emitted(w(j), k, f(:, :, m), kind, d)*exp(-DecayOf(w(j), kind)*abs(z - zs))*v(p)*scale
-          b(equation, 2*m - 1) = b(equation, 2*m - 1) - real(direct)
-          b(equation, 2*m) = b(equation, 2*m) - aimag(direct)
+          direct = Emitted(w(j), k, f(:, :, m), kind, d)*left
+          do p = 1, size(parts)
+            b(row + p, 2*m - 1) = b(row + p, 2*m - 1) - real(direct)*v(parts(p))
+            b(row + p, 2*m) = b(row + p, 2*m) - aimag(direct)*v(parts(p))
+          end do
         end do
       end do
     end subroutine Enter
@@ -229,10 +246,11 @@ contains
     complex(dp), intent(in) :: f(:, 0:)
     integer, intent(in) :: kind, d
     complex(qp) :: along, down
-    along = cmplx(0, -1, qp)*(f(1, 0) + d*DecayOf(w, kind)*f(1, 1))
+    down = f(1, 0) + d*DecayOf(w, kind)*f(1, 1)
+    along = cmplx(aimag(down), -real(down), qp)   ! over i
     down = f(3, 0) + d*DecayOf(w, kind)*f(3, 1)
-    if (kind == 1) Emitted = -(k*along/w%p + d*down)/(2*w%inertia)
-    if (kind == 2) Emitted = -(d*along + k*down/w%q)/(2*w%inertia)
+    if (kind == 1) Emitted = -((k/w%p)*along + d*down)/(2*w%inertia)
+    if (kind == 2) Emitted = -(d*along + (k/w%q)*down)/(2*w%inertia)
   end function Emitted
 
   !> Amplitudes of SH waves in all layers.
@@ -283,7 +301,7 @@ contains
       real(dp), intent(in) :: z
       logical, intent(in) :: stress
       complex(qp) :: direct
-      real(qp) :: scale
+      real(qp) :: scale, left
       integer :: d, m
       scale = sign
       if (stress) scale = scale*w(j)%mu*w(j)%q/(maxval(w%mu)*maxval(w%q))
@@ -294,9 +312,10 @@ contains
       end do
       if (j /= at) return
       d = merge(1, -1, z > zs)
+      left = scale*exp(-w(j)%q*abs(z - zs))/(2*w(j)%mu*w(j)%q)
+      if (stress) left = -d*left
       do m = 1, directions
-        direct = (f(2, 0, m) + d*w(j)%q*f(2, 1, m))/(2*w(j)%mu*w(j)%q)*exp(-w(j)%q*abs(z - zs))*scale
-        if (stress) direct = -d*direct
+        direct = (f(2, 0, m) + d*w(j)%q*f(2, 1, m))*left
         b(equation, 2*m - 1) = b(equation, 2*m - 1) - real(direct)
         b(equation, 2*m) = b(equation, 2*m) - aimag(direct)
       end do

@@ -83,7 +83,7 @@ claim(files() == sorted([*before, "all.par"]), f"none of this left a file: {set(
 
 before = files()
 told(run("plan", "par=job.par", "snapshot=0.01"), 0, "plan counts the disk for snapshots", "for snapshots of 1 shot(s)")
-r = run("plan", "par=job.par")
+r = run("plan", "par=job.par", "forecast=0.05")
 told(r, 0, "plan: model, grid, step, limit, points per wavelength, shots, margins, window, memory, disk, time", "121 x 61",
      "10 x 10 m", "time step", "stability limit", "points per shortest wavelength", "records 101 .. 103", "margins", "window",
      "memory", "disk", "time", "Mcell/s")

@@ -78,7 +78,7 @@ compare("3D with films and a map", None, "dispersion=warn", "fpeak=2", "snapshot
 
 make(shots=1)
 LONG = ("par=job.par", "output=s.nc", "tmax=30", "dt_out=0.1", "fpeak=10", "checkpoint=0.0005", "grace=0")
-planned = run("plan", *LONG)
+planned = run("plan", *LONG, "forecast=0.05")
 said = re.search(rf"up to {BYTES} for the states of a shot in flight", planned.stdout)
 gate = Gate("states", 6)                                         # it stands still after a hundred loops of more, each of which takes 5 ms
 p = subprocess.Popen(command(*LONG), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
