@@ -14,7 +14,6 @@
 using namespace gpu_links;
 
 enum { THREADS = 256, EACH = 4, MOST_BLOCKS = 32, ALL_BLOCKS = 96 }; // cells of a thread at once; of a side, of all
-enum { TRIALS = 8 };                                                 // steps: those of a graph
 
 // Three boxes of cells of a side.
 struct face {
