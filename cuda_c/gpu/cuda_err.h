@@ -1,5 +1,5 @@
-/* CUDA calls fail like everything else here: one sentence, return 1. CUDA forgets the failure then, or a caller that does
- * without what failed would blame the next launch for it. */
+/* CUDA calls fail like everything else here: one sentence, return 1. CUDA forgets the failure then, or a caller that
+ * does without what failed would blame the next launch for it. */
 #pragma once
 
 #include <cuda_runtime.h>

@@ -267,9 +267,7 @@ static int begin(handle *h, int it, int n) {
     const fd3d_gpu *o = fd3d_gpu_own(h);
     const source_histories *q = &h->histories;
     TRY(gpu_frame_begin(h, it, n));
-    return o->source.n == 0
-               ? 0
-               : gpu_set_step_sources(gpu_queue_of(h), o->step_sources, q->first, q->steps, q->silent);
+    return o->source.n == 0 ? 0 : gpu_set_step_sources(gpu_queue_of(h), o->step_sources, q->first, q->steps, q->silent);
 }
 
 static int timestep(handle *h, int it, int n, float *) {

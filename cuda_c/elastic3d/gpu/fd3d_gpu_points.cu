@@ -77,9 +77,8 @@ int fd3d_gpu_put_histories(fd3d_gpu *o, const source_histories *q) {
 }
 
 // A thread a cell, which adds its entries in their order; to `grown` too, from zero, if there is one.
-static __global__ void __launch_bounds__(INJECTORS)
-    inject(fd3d_gpu_sources s, const gpu_step_sources *step_sources, float *fields, float *grown, int from, int to,
-           int part) {
+static __global__ void __launch_bounds__(INJECTORS) inject(fd3d_gpu_sources s, const gpu_step_sources *step_sources,
+                                                           float *fields, float *grown, int from, int to, int part) {
     gpu_follow();
     const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = step_sources->row;
     if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
