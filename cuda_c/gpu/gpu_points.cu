@@ -1,4 +1,5 @@
-// Receivers in device memory. Traces stay there as (step, receiver) and come home, transposed, when they are asked for.
+// Receivers in device memory, and the begin of a step. Traces stay there as (step, receiver) and come home, transposed,
+// when they are asked for.
 #include "gpu_points.h"
 
 #include "gpu_follow.cuh"
@@ -36,6 +37,28 @@ int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, c
         gpu_forget_graphs(q);
     return 0;
 }
+
+// --- the begin of a time step --------------------------------------------------------------------------------------
+
+static __global__ void set_step_sources(gpu_step_sources *s, int first, int steps, int silent) {
+    s->first = first;
+    s->steps = steps;
+    s->silent = silent;
+}
+
+int gpu_set_step_sources(gpu_queue *q, gpu_step_sources *s, int first, int steps, int silent) {
+    set_step_sources<<<1, 1, 0, q->stream>>>(s, first, steps, silent);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+static __global__ void tick(gpu_clock *clock, gpu_step_sources *s) {
+    gpu_follow();
+    const int it = ++clock->step, row = it - s->first;
+    s->row = (s->silent > 0 && it >= s->silent) || row < 0 || row >= s->steps ? -1 : row;
+}
+
+int gpu_tick(gpu_queue *q, gpu_step_sources *s) { return gpu_launch(q, q->close, {1, 1, 0}, tick, q->clock, s); }
 
 // --- the end of a time step ----------------------------------------------------------------------------------------
 

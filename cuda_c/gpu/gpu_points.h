@@ -1,7 +1,6 @@
-/* Receivers of a handle in device memory: sampled there for a whole chunk of steps, their traces filtered there. A
- * solver knows what a cell is: here it is a distance from where a field begins. All functions return 0, or 1 with a
- * sentence.
- */
+/* Receivers of a handle in device memory: sampled there for a whole chunk of steps, their traces filtered there; and
+ * which of the histories of its sources are those of a step. A solver knows what a cell is: here it is a distance from
+ * where a field begins. All functions return 0, or 1 with a sentence. */
 #pragma once
 
 #include "gpu_queue.h"
@@ -42,9 +41,19 @@ typedef struct gpu_points {
     } room;
 } gpu_points;
 
+/* In device memory: what a step needs to know of its sources. */
+typedef struct gpu_step_sources {
+    int first, steps, silent; /* histories known; as in handle_points.h */
+    int row;                  /* of this step; -1: silent */
+} gpu_step_sources;
+
 /* A list of the host in device memory, with room for a quarter more than asked for, as the next shot may need a little
- * more; at least one element's. */
+ * more; an empty one may have none. */
 int gpu_put(gpu_queue *q, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what);
+/* Of the steps that are queued from now on `steps` from step `first` on have histories; they are silent from step
+ * `silent` on, 0: not said. A step begins: its number, its row of the histories. */
+int gpu_set_step_sources(gpu_queue *q, gpu_step_sources *s, int first, int steps, int silent);
+int gpu_tick(gpu_queue *q, gpu_step_sources *s);
 /* Receiver r is part[r] (receiver_sum.h) of the sum over c in start[r] .. start[r+1]-1 of w[c] times cell[c] of
  * field[r]. */
 int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, const int *field, const int *part,

@@ -199,8 +199,10 @@ int gpu_capture(gpu_queue *q, int n, int (*step)(void *self), void *self, cudaGr
         status = cudaGraphInstantiate(made, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph != nullptr)
         cudaGraphDestroy(graph);
-    if (status != cudaSuccess)
+    if (status != cudaSuccess) {
         *made = nullptr;
+        cudaGetLastError(); // the sentence may be that of a step
+    }
     TRY(rc);
     CUDA_TRY(status);
     return 0;

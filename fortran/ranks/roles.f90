@@ -137,7 +137,7 @@ contains
     call FindGpus(role, gpn, per_gpu, found)
     with_gpu = role
     with_gpu%gpu_fault = ''
-    if (found%chosen(found%me) > 0) call TakeDevice(with_gpu, found)
+    call TakeDevice(with_gpu, found)
     call Tell(role, found%chosen(found%me) > 0 .and. with_gpu%gpu_fault == '', p)
     call host_memory(CString(''), total, left)
     workers = count(p%works .and. p%node == p%node(role%rank))
@@ -239,10 +239,8 @@ contains
     where (.not. kept) found%chosen = 0
     if (role%groups%spared(role%rank)) info%candidate = .false.
     associate (mine => found%chosen(found%me))
-      if (mine > 0) then
-        info%gpu = GpusNumber(found%seen, found%id, found%id(mine, found%me))
-        call TakeDevice(role, found)
-      end if
+      if (mine > 0) info%gpu = GpusNumber(found%seen, found%id, found%id(mine, found%me))
+      call TakeDevice(role, found)
       if (role%group_size > 1) call AgreeOnDevices(role)
       role%cores = CoresAlone(role, mine > 0)
     end associate
@@ -359,18 +357,22 @@ contains
     end do
   end function TheSame
 
-  !> From here on this process computes on the GPU that was found for it, which it may share with others. One that cannot be used
-  !> leaves its reason in role%gpu_fault.
+  !> From here on this process computes on the GPU that was found for it, if one was; it may share it with others. One that cannot
+  !> be used leaves its reason in role%gpu_fault. Collective over the node: each process takes some of its GPU's memory as it
+  !> begins, and what is free is looked at behind that.
   subroutine TakeDevice(role, found)
     type(role_t), intent(inout) :: role
     type(found_t), intent(in) :: found
     type(error_t), allocatable :: error
     character(kind=c_char, len=64) :: buffer
+    logical, allocatable :: begun(:)
     integer(c_long) :: free, total
     integer :: device, users
     device = found%chosen(found%me) - 1
+    if (device >= 0) call FailFromC(device_use(device), error)
+    call AskAll(role, device >= 0, begun)
+    if (device < 0) return
     users = count(TheSame(found%chosen, found%id, found%id(device + 1, found%me)))
-    call FailFromC(device_use(device), error)
     if (.not. allocated(error)) call FailFromC(device_name(device, len(buffer), buffer), error)
     if (.not. allocated(error)) call FailFromC(device_memory(device, free, total), error)
     if (allocated(error)) then

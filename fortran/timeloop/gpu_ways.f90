@@ -60,7 +60,7 @@ contains
 
   !> Through memory of the machine (`host`) or of the GPUs. Sets `linked`; else `failure` of this rank, if it has one, and `why`, on
   !> the rank that gathers: the reason of this way and the one before. must: also where that is slower than by the hosts; `slow`: it
-  !> is.
+  !> is. With an error all ranks are linked where tickets were traded: all close the memory (GpuWaysClose) before one gives it back.
   subroutine OpenLink(self, engine, host, must, n, slow, failure, why, error)
     class(timeloop_t), intent(inout) :: self
     class(engine_t), intent(inout) :: engine
@@ -76,7 +76,6 @@ contains
     if (.not. SomebodyHas(self, allocated(failure), error)) then
       if (.not. allocated(error)) call TryLinks(self, engine, must, bare, full, slow, failure, error)
       if (.not. SomebodyHas(self, allocated(failure), error)) then
-        self%linked = .true.
         self%remark = 'halos go from GPU to GPU'
         if (host) self%remark = 'halos go through memory of the machine, which GPUs read and write'
         if (allocated(why)) self%remark = self%remark//': '//why
@@ -90,7 +89,9 @@ contains
       end if
     end if
     call engine%halo_close()
-    if (.not. allocated(error)) call FirstReason(self, failure, reason, error)
+    if (allocated(error)) return
+    self%linked = .false.
+    call FirstReason(self, failure, reason, error)
     if (allocated(error)) return
     if (allocated(why)) reason = why//'; '//reason
     why = reason
@@ -145,7 +146,8 @@ contains
     end do
   end subroutine GpuWaysAwait
 
-  !> Trades tickets and opens the partners' memory. `failure`: there is no way; `error`: partners are no longer there.
+  !> Trades tickets and opens the partners' memory. `failure`: there is no way; `error`: partners are no longer there. Sets `linked`
+  !> on all ranks, or on none: where the trade fails as it begins, all have that error.
   subroutine OpenMemory(self, engine, host, failure, error)
     class(timeloop_t), intent(inout) :: self
     class(engine_t), intent(inout) :: engine
@@ -161,6 +163,8 @@ contains
     if (allocated(failure)) mine(:, 1) = c_null_char
     mine(:, 2:) = spread(mine(:, 1), 2, sides - 1)
     call self%partners%trade(mine, theirs, error)
+    self%linked = .true.
+    if (allocated(error)) self%linked = .not. error%agreed
     do side = 1, sides
       if (self%partners%with(side) > 0 .and. .not. (allocated(failure) .or. allocated(error))) &
         call engine%halo_open(side, theirs(:, side), failure)

@@ -49,6 +49,7 @@ program t242_fd2d_gpu_behaviour
     call Shapes(.true.)
     call Shapes(.false.)
     call Pinned()
+    call ForeignNotes()
     call Fields()
     call Refusals()
     call Addresses()
@@ -438,6 +439,39 @@ contains
     call Claim(index(r%device, 'shape=stay-16 does not fit') > 0 .and. CountDifferent(r, plain) == 0, &
                'tuned, a shape too small for the grid is not used, and that is told: '//r%device//', the same numbers')
   end subroutine Pinned
+
+  !> A note in the cache that no run leaves is not believed: one of single steps whose blocks take both sides, which they would not.
+  subroutine ForeignNotes()
+    character(*), parameter :: known = ', 1021 x 203 cells', new = ', 1019 x 203 cells'
+    type(case_t) :: c
+    type(result_t) :: plain, r
+    character(512) :: line
+    character(:), allocatable :: notes
+    integer :: unit, at, wrong
+    call CaseNew(c, 1019, 203, 8, 1, 21, error)
+    call CaseSigmaOnly(c)
+    call CaseSource(c, 1000, 100)            ! at the side that would be left out
+    c%cfg%share = 4
+    call CaseNative('tuned', c, c%nt, plain, error)
+    c%cfg%share = 0
+    notes = ''
+    open (newunit=unit, file='SplFd2dmod-shapes', action='read')
+    do
+      read (unit, '(a)', iostat=wrong) line
+      if (wrong /= 0) exit
+      at = index(line, known)
+      if (at == 0 .or. index(line, 'steps a pass') > 0) cycle
+      notes = notes//line(:at - 1)//new//line(at + len(known):index(line, ' = ') + 2)//'strips-256 1 1.6 3 1'//new_line('a')
+    end do
+    close (unit)
+    open (newunit=unit, file='SplFd2dmod-shapes', action='write', position='append')
+    write (unit, '(a)', advance='no') notes
+    close (unit)
+    call CaseNative('tuned', c, c%nt, r, error)
+    if (.not. Fine(error, 'tuned, notes of others')) return
+    call Claim(notes /= '' .and. CountDifferent(r, plain) == 0, 'tuned, a note that leaves out a side is not believed: '//r%device// &
+               ', the same numbers')
+  end subroutine ForeignNotes
 
   subroutine SetShape(cfg, name)
     type(fd2d_cfg), intent(inout) :: cfg

@@ -220,14 +220,27 @@ static int measure(const args &g, const fd2d_cfg *cfg, int device, stopwatch w, 
     return rc;
 }
 
+// The forms that passes may have: first .. end-1.
+static int forms_of_passes(const args &g, const fd2d_cfg *c, int *end) {
+    *end = may_stay(g, c) ? ALL_FORMS : STAY_LOW;
+    if (c->steps_a_pass < 2)
+        return may_pass(g, c) ? PASS_2 : STAY_LOW;
+    *end = PASS_2 + c->steps_a_pass - 1;
+    return *end - 1;
+}
+
+// What a file says may be of a grid that has no memory, or no kernels, for it.
+static bool recall_pass(const args &g, const fd2d_cfg *c, int device, choice *best) {
+    int end;
+    const int first = forms_of_passes(g, c, &end);
+    return recall_choice(c, device, true, best) && (best->kind == NO_PASS || (best->kind >= first && best->kind < end));
+}
+
 // The fastest passes, if they are faster than the steps one by one that `one` times.
 static int measure_passes(const args &g, const fd2d_cfg *cfg, int device, stopwatch one, stopwatch w, launch *l,
                           choice *best) {
-    const int n = launches_to_time(g), last = may_stay(g, cfg) ? ALL_FORMS : STAY_LOW,
-              first = cfg->steps_a_pass > 1 ? PASS_2 + cfg->steps_a_pass - 2
-                      : may_pass(g, cfg)    ? PASS_2
-                                            : STAY_LOW,
-              end = cfg->steps_a_pass > 1 ? first + 1 : last;
+    int end;
+    const int n = launches_to_time(g), first = forms_of_passes(g, cfg, &end);
     float least = INFINITY;
     TRY(open_stopwatch(&w));
     one.begin = w.begin, one.end = w.end;
@@ -356,7 +369,7 @@ int choose_pass(const args &g, const fd2d_cfg *c, gpu_queue *queue, queue_launch
     if (!may_pass(g, c) && !may_stay(g, c))
         return 0;
     if (!named && c->share <= 1 && !recall(c, device, true, &best)) {
-        if (!recall_choice(c, device, true, &best)) {
+        if (!recall_pass(g, c, device, &best)) {
             TRY(measure_passes(g, c, device, {nullptr, nullptr, queue, steps, self},
                                {nullptr, nullptr, queue, passes, self}, pass, &best));
             keep_choice(c, device, true, best);

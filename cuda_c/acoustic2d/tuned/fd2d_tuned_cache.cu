@@ -58,8 +58,9 @@ bool recall_choice(const fd2d_cfg *c, int device, bool of_passes, choice *best) 
         return false;
     char *end;
     found.side = strtod(rest, &end); // one that is beyond its kind is infinite, and refused
+    // single steps know no pairs: their blocks would leave one of the sides out
     if (end == rest || !(found.side >= 1 && found.side <= 8) || count_read(end, 1, 8, &rest, &weight) ||
-        count_read(rest, 0, 1, NULL, &pair))
+        count_read(rest, 0, of_passes ? 1 : 0, NULL, &pair))
         return false;
     found.waves = (int)waves;
     found.weight = (int)weight;

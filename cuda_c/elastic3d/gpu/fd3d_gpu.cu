@@ -173,7 +173,7 @@ static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts 
     TRY(check_size(&o));
     list_arrays(&o, list);
     fd3d_gpu_link_counts(cfg, beyond);
-    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_step_sources) + gpu_array_bytes(list, ARRAYS);
+    *device = fd3d_gpu_points_need(counts) + sizeof(gpu_step_sources) + gpu_array_bytes(list, ARRAYS);
     for (size_t count : beyond)
         if (count > 0) {
             *device += gpu_link_bytes(beyond);
@@ -246,7 +246,7 @@ static int half_step(fd3d_gpu *o, int what, int part) {
 
 static int step(void *self) {
     fd3d_gpu *o = (fd3d_gpu *)self;
-    TRY(fd3d_gpu_tick(o));
+    TRY(gpu_tick(&o->queue, o->step_sources));
     for (int what = 0; what < 2; what++)
         TRY(o->link.open ? fd3d_gpu_half_step_swapped(o, what, update) : half_step(o, what, FD3D_ALL));
     return fd3d_gpu_end_step(o);
@@ -264,8 +264,10 @@ static void place_of(const fd3d_gpu *o, int row, int place[3]) {
 }
 
 static int begin(handle *h, int it, int n) {
+    const fd3d_gpu *o = fd3d_gpu_own(h);
+    const source_histories *q = &h->histories;
     TRY(gpu_frame_begin(h, it, n));
-    return fd3d_gpu_set_step_sources(fd3d_gpu_own(h), &h->histories);
+    return o->source.n == 0 ? 0 : gpu_set_step_sources(gpu_queue_of(h), o->step_sources, q->first, q->steps, q->silent);
 }
 
 static int timestep(handle *h, int it, int n, float *) {
@@ -286,7 +288,7 @@ static int velocity(fd3d *fd, int it, int part) {
     if (part != FD3D_INNER) {
         TRY(begin(&fd->h, it, 1));
         TRY(fd3d_gpu_core_begin(o));
-        TRY(fd3d_gpu_tick(o));
+        TRY(gpu_tick(&o->queue, o->step_sources));
     }
     TRY(half_step(o, 0, part));
     o->core.partly = part == FD3D_RIM;

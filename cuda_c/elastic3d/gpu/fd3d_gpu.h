@@ -109,12 +109,6 @@ typedef struct fd3d_gpu_kind {
     int (*core_fits)(const fd3d_gpu *o);
 } fd3d_gpu_kind;
 
-/* In device memory: what a step needs to know of its sources. */
-typedef struct fd3d_gpu_step_sources {
-    int first, steps, silent; /* histories known; as in fd3d.h */
-    int row;                  /* of this step; -1: silent */
-} fd3d_gpu_step_sources;
-
 /* The map in device memory, as fd3d_watched has it. */
 typedef struct fd3d_gpu_watched {
     int last, n; /* n = 0 until all is there */
@@ -161,7 +155,7 @@ struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one
     size_t psi_count, before_count, top_count;
     fd3d_top top;
     float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
-    fd3d_gpu_step_sources *step_sources;
+    gpu_step_sources *step_sources;
     fd3d_gpu_sources source;
     fd3d_gpu_shaken shaken;
     struct {
@@ -236,8 +230,6 @@ int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_histories(fd3d_gpu *o, const source_histories *q);
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given);
-int fd3d_gpu_set_step_sources(fd3d_gpu *o, const source_histories *q);
-int fd3d_gpu_tick(fd3d_gpu *o);
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part);
 int fd3d_gpu_end_step(fd3d_gpu *o);
 size_t fd3d_gpu_points_need(const fd3d_counts *counts);

@@ -144,7 +144,7 @@ int fd3d_gpu_put_shaken(fd3d_gpu *o, fd3d *fd, const fd3d_gpu_core *core) {
 
 // A thread a velocity.
 static __global__ void __launch_bounds__(THREADS)
-    shake(const fd3d_gpu_grid g, fd3d_gpu_shaken s, const fd3d_gpu_step_sources *step_sources) {
+    shake(const fd3d_gpu_grid g, fd3d_gpu_shaken s, const gpu_step_sources *step_sources) {
     gpu_follow();
     const int n = blockIdx.x * THREADS + threadIdx.x;
     if (n >= s.component[3] || step_sources->row < 0)

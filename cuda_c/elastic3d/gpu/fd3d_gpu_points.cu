@@ -76,36 +76,9 @@ int fd3d_gpu_put_histories(fd3d_gpu *o, const source_histories *q) {
     return gpu_put(&o->queue, &o->source.q, &o->room.q, q->q, count, sizeof(float), "source histories");
 }
 
-static __global__ void set_step_sources(fd3d_gpu_step_sources *step_sources, int first, int steps, int silent) {
-    step_sources->first = first;
-    step_sources->steps = steps;
-    step_sources->silent = silent;
-}
-
-int fd3d_gpu_set_step_sources(fd3d_gpu *o, const source_histories *q) {
-    if (o->source.n == 0)
-        return 0;
-    set_step_sources<<<1, 1, 0, o->queue.stream>>>(o->step_sources, q->first, q->steps, q->silent);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
-}
-
-// A step begins: its number, its row of the histories.
-static __global__ void tick(gpu_clock *clock, fd3d_gpu_step_sources *step_sources) {
-    gpu_follow();
-    const int it = ++clock->step, row = it - step_sources->first;
-    step_sources->row =
-        (step_sources->silent > 0 && it >= step_sources->silent) || row < 0 || row >= step_sources->steps ? -1 : row;
-}
-
-int fd3d_gpu_tick(fd3d_gpu *o) {
-    return gpu_launch(&o->queue, o->queue.close, {1, 1, 0}, tick, o->queue.clock, o->step_sources);
-}
-
 // A thread a cell, which adds its entries in their order; to `grown` too, from zero, if there is one.
-static __global__ void __launch_bounds__(INJECTORS)
-    inject(fd3d_gpu_sources s, const fd3d_gpu_step_sources *step_sources, float *fields, float *grown, int from, int to,
-           int part) {
+static __global__ void __launch_bounds__(INJECTORS) inject(fd3d_gpu_sources s, const gpu_step_sources *step_sources,
+                                                           float *fields, float *grown, int from, int to, int part) {
     gpu_follow();
     const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = step_sources->row;
     if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))

@@ -14,7 +14,6 @@
 using namespace gpu_links;
 
 enum { THREADS = 256, EACH = 4, MOST_BLOCKS = 32, ALL_BLOCKS = 96 }; // cells of a thread at once; of a side, of all
-enum { TRIALS = 8 };                                                 // steps: those of a graph
 
 // Three boxes of cells of a side.
 struct face {
@@ -187,7 +186,7 @@ static int open_side(fd3d *fd, int side, int length, const char *ticket) {
 static int trial_step(void *self) {
     fd3d_gpu *o = (fd3d_gpu *)self;
     cudaStream_t stream;
-    TRY(fd3d_gpu_tick(o));
+    TRY(gpu_tick(&o->queue, o->step_sources));
     for (int what = 0; what < GPU_WHATS; what++) {
         TRY(gpu_link_fork(&o->queue, &o->link, &stream));
         TRY(swap_rims(o, what, o->grid.f, stream));

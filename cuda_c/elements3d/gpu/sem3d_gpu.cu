@@ -156,7 +156,7 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
     o.kind = (const sem3d_gpu_kind *)v->kind;
     o.cfg = c;
     list_arrays(&o, list);
-    size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(sem3d_gpu_step_sources);
+    size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(gpu_step_sources);
     for (int k = 0; k < INTS; k++)
         bytes += list_ints(o.kind, c, k) * sizeof(int);
     if (!o.kind->bricks && sem3d_gpu_gathers(c))
@@ -318,7 +318,7 @@ static int forces(sem3d_gpu *o, int fluid) {
 
 static int step(void *self) {
     sem3d_gpu *o = (sem3d_gpu *)self;
-    TRY(sem3d_gpu_tick(o));
+    TRY(gpu_tick(&o->queue, o->step_sources));
     for (int fluid = 1; fluid >= 0; fluid--) {
         if (o->phase[fluid].e.n == 0)
             continue;
@@ -349,11 +349,18 @@ static void place_of(const handle *h, int column, int row, int place[3]) {
     place[1] = place[2] = 0;
 }
 
+static int begin(handle *h, int it, int n) {
+    const sem3d_gpu *o = own(h);
+    const source_histories *q = &h->histories;
+    TRY(gpu_frame_begin(h, it, n));
+    return gpu_set_step_sources(gpu_queue_of(h), o->step_sources, q->first, q->n > 0 && o->q != nullptr ? q->steps : 0,
+                                q->silent);
+}
+
 static int timestep(handle *h, int it, int n, float *) {
     sem3d_gpu *o = own(h);
     TRY(sem3d_gpu_check_link(o));
-    TRY(gpu_frame_begin(h, it, n));
-    TRY(sem3d_gpu_set_step_sources(o, &h->histories));
+    TRY(begin(h, it, n));
     if (o->stream.n == 0) {
         TRY(gpu_repeat(&o->queue, n, step, o));
     } else { // three queues, each ahead of the others as it can be: no graph of some steps
@@ -372,9 +379,8 @@ static int timestep(handle *h, int it, int n, float *) {
 static int part(sem3d *fd, int it, int fluid, int number, float *) {
     sem3d_gpu *o = own(&fd->h);
     if (fluid && number == SEM3D_RIM) {
-        TRY(gpu_frame_begin(&fd->h, it, 1));
-        TRY(sem3d_gpu_set_step_sources(o, &fd->h.histories));
-        TRY(sem3d_gpu_tick(o));
+        TRY(begin(&fd->h, it, 1));
+        TRY(gpu_tick(&o->queue, o->step_sources));
     }
     if (number != SEM3D_SHARED)
         return sem3d_gpu_part_forces(o, fluid, number);

@@ -93,12 +93,6 @@ typedef struct sem3d_gpu_sides {
     int *solid;          /* (contacts) points of the solid */
 } sem3d_gpu_sides;
 
-/* In device memory: what a step needs to know of its sources. */
-typedef struct sem3d_gpu_step_sources {
-    int first, steps, silent; /* histories known; as in handle_points.h */
-    int row;                  /* of this step; -1: silent */
-} sem3d_gpu_step_sources;
-
 typedef struct sem3d_gpu_map {
     int last, n; /* n = 0 until all is there */
     int *start;
@@ -149,7 +143,7 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     float *buffer, *q;                       /* q: histories */
     size_t room_q;
     int nh;
-    sem3d_gpu_step_sources *step_sources;
+    gpu_step_sources *step_sources;
     sem3d_gpu_map map;
     int kept[2]; /* elements of solid and of fluid whose numbers stay here */
     int processors;
@@ -187,8 +181,6 @@ int sem3d_gpu_put_specials(sem3d *fd); /* sides or sources are new */
 int sem3d_gpu_put_histories(sem3d_gpu *o, const source_histories *q);
 int sem3d_gpu_put_receivers(sem3d *fd);
 int sem3d_gpu_put_map(sem3d *fd);
-int sem3d_gpu_set_step_sources(sem3d_gpu *o, const source_histories *q);
-int sem3d_gpu_tick(sem3d_gpu *o);
 int sem3d_gpu_sums(sem3d_gpu *o, int fluid);
 int sem3d_gpu_move_specials(sem3d_gpu *o, int fluid);
 int sem3d_gpu_end_step(sem3d_gpu *o);

@@ -104,7 +104,7 @@ static __device__ __forceinline__ void meet(const surroundings &a, int contact, 
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS)
     move_specials(const __grid_constant__ sem3d_gpu_phase ph, const sem3d_gpu_specials sp, const surroundings a,
-                  const sem3d_gpu_step_sources *step_sources) {
+                  const gpu_step_sources *step_sources) {
     gpu_follow();
     const int s = blockIdx.x * THREADS + threadIdx.x;
     if (s >= sp.n)
@@ -309,30 +309,6 @@ int sem3d_gpu_put_histories(sem3d_gpu *o, const source_histories *q) {
         gpu_forget_graphs(&o->queue);
     o->nh = q->n;
     return gpu_put(&o->queue, &o->q, &o->room_q, q->q, count, sizeof(float), "source histories");
-}
-
-static __global__ void set_step_sources(sem3d_gpu_step_sources *s, int first, int steps, int silent) {
-    s->first = first;
-    s->steps = steps;
-    s->silent = silent;
-}
-
-int sem3d_gpu_set_step_sources(sem3d_gpu *o, const source_histories *q) {
-    set_step_sources<<<1, 1, 0, o->queue.stream>>>(o->step_sources, q->first,
-                                                   q->n > 0 && o->q != nullptr ? q->steps : 0, q->silent);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
-}
-
-// A step begins: its number, its row of the histories.
-static __global__ void tick(gpu_clock *clock, sem3d_gpu_step_sources *s) {
-    gpu_follow();
-    const int it = ++clock->step, row = it - s->first;
-    s->row = (s->silent > 0 && it >= s->silent) || row < 0 || row >= s->steps ? -1 : row;
-}
-
-int sem3d_gpu_tick(sem3d_gpu *o) {
-    return gpu_launch(&o->queue, o->queue.close, {1, 1, 0}, tick, o->queue.clock, o->step_sources);
 }
 
 // --- receivers and map ---------------------------------------------------------------------------------------------

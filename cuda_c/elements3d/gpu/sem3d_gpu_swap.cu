@@ -207,7 +207,7 @@ static int open_way(sem3d *fd, int way, int length, const char *ticket) {
 // Sums as they are, of steps up to 0.
 static int trial_step(void *self) {
     sem3d_gpu *o = (sem3d_gpu *)self;
-    TRY(sem3d_gpu_tick(o));
+    TRY(gpu_tick(&o->queue, o->step_sources));
     for (int fluid = 1; fluid >= 0; fluid--) {
         TRY(give_sums(o, fluid));
         TRY(take_sums(o, fluid));
