@@ -89,9 +89,10 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
     memcpy(list, all, sizeof all);
 }
 
+// Cells are counted in 64 bits, what their profiles take, 6 and 8 values a column and a row, in an int.
 static int check_size(const fd2d_cfg *c) {
-    REQUIRE((unsigned long long)c->nx * (unsigned long long)c->nz < 1ull << GPU_INDEX_BITS && c->nz < 1 << 29 &&
-                c->nx < 1 << 29,
+    REQUIRE((unsigned long long)c->nx * (unsigned long long)c->nz < 1ull << GPU_INDEX_BITS && c->nz < 1 << 28 &&
+                c->nx < 1 << 28,
             "a grid of %d x %d cells is more than a GPU variant can count (%.1e cells): make it smaller", c->nx, c->nz,
             (double)(1ull << GPU_INDEX_BITS));
     return 0;
