@@ -291,7 +291,8 @@ contains
   !> Media that are means over four cells to each side: an output that was begun with fewer has others; right of and below a window
   !> they once went on otherwise than left of it. Beside contacts sources and receivers once were what the weights of an even medium
   !> make of them, then without third integrals; close to a source beside a flat contact they lacked what that changes in short
-  !> waves, at last where there was another one. What Holberg's weights are off at long waves counted as a bend.
+  !> waves, at last where there was another one. What Holberg's weights are off at long waves counted as a bend. Above a free surface
+  !> the earth went on level.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -301,6 +302,7 @@ contains
     if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals, sides alike'
     if (EarthTold(self%model, job, scheme)) words = words//' contacts bend, short waves too, of one among others'
     if (EarthTold(self%model, job, scheme) .and. job%coeffs == 'holberg') words = words//', long ones not'
+    if (EarthTold(self%model, job, scheme) .and. scheme%free_top) words = words//', image above'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
