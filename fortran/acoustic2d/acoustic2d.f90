@@ -289,10 +289,10 @@ contains
   end subroutine silent
 
   !> Media that are means over four cells to each side: an output that was begun with fewer has others; right of and below a window
-  !> they once went on otherwise than left of it. Beside contacts sources and receivers once were what the weights of an even medium
-  !> make of them, then without third integrals; close to a source beside a flat contact they lacked what that changes in short
-  !> waves, at last where there was another one. What Holberg's weights are off at long waves counted as a bend. Above a free surface
-  !> the earth went on level.
+  !> they once went on otherwise than left of it, above a free surface level. Beside contacts sources and receivers once were what
+  !> the weights of an even medium make of them, then without third integrals; close to a source beside a flat contact they lacked
+  !> what that changes in short waves, at last where there was another one. What Holberg's weights are off at long waves counted as
+  !> a bend.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job

@@ -213,9 +213,9 @@ contains
   end subroutine MediumApart
 
   !> The medium of a box of a window by regrid=cell, some rows at a time. On a grid finer than the model the earth is that between
-  !> samples, as ever so fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known. Above
-  !> a free surface, where fields are images of those below, it is the image of the earth below: a sea floor within four cells of the
-  !> surface would be another one otherwise.
+  !> samples, as ever so fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known.
+  !> Above a free surface, where fields are images of those below, it is the image of the earth below: a sea floor within four
+  !> cells of the surface would be another one otherwise.
   subroutine MediumOfColumns(model, job, window, box)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
