@@ -189,8 +189,8 @@ contains
         if (allocated(outside)) return
         associate (first => window%medium(:, 1, :, 1), rho => window%medium(:, 1, :, 2))
           if (WindowHas(window, 3)) then
-            limit = min(limit, StabilityStepApart(WithEdges(first), WithEdges(rho), WithEdges(window%medium(:, 1, :, 3)), grid, &
-                                                  job%aperture >= 0))
+            limit = min(limit, StabilityStepApart(WithEdges(first, [0, 0]), WithEdges(rho, [1, 0]), &
+                                                  WithEdges(window%medium(:, 1, :, 3), [0, 1]), grid, job%aperture >= 0))
           else
             limit = min(limit, StabilityStep(rho*first**2, rho, grid))
           end if
@@ -201,17 +201,19 @@ contains
 
   contains
 
-    !> The strip as shots have it in the layers around, where it goes on level: that is another medium.
-    function WithEdges(a) result(b)
+    !> The strip as shots have it in the layers around (fd2d_setup.f90), where it goes on level: that is another medium.
+    function WithEdges(a, beyond) result(b)
       real(sp), intent(in) :: a(:, :)
+      integer, intent(in) :: beyond(2)
       real(sp), allocatable :: b(:, :)
-      integer :: pad(2), k
+      integer :: pad(2), n(2), k
       pad = SchemePad(scheme)
+      n = shape(a) - beyond
       allocate (b(size(a, 1) + 2*pad(1), size(a, 2) + sum(pad)))
       do k = 1, size(b, 2)
-        b(pad(1) + 1:pad(1) + size(a, 1), k) = a(:, min(max(k - pad(2), 1), size(a, 2)))
+        b(pad(1) + 1:pad(1) + n(1), k) = a(:n(1), min(max(k - pad(2), 1), n(2)))
         b(:pad(1), k) = b(pad(1) + 1, k)
-        b(pad(1) + size(a, 1) + 1:, k) = b(pad(1) + size(a, 1), k)
+        b(pad(1) + n(1) + 1:, k) = b(pad(1) + n(1), k)
       end do
     end function WithEdges
 
@@ -286,18 +288,21 @@ contains
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
 
-  !> Media that are means over four cells to each side: an output that was begun with fewer has others. Beside contacts sources and
-  !> receivers once were what the weights of an even medium make of them, then without third integrals; close to a source beside
-  !> a flat contact they lacked what that changes in short waves. What Holberg's weights are off at long waves counted as a bend.
+  !> Media that are means over four cells to each side: an output that was begun with fewer has others; right of and below a window
+  !> they once went on otherwise than left of it, above a free surface level. Beside contacts sources and receivers once were what
+  !> the weights of an even medium make of them, then without third integrals; close to a source beside a flat contact they lacked
+  !> what that changes in short waves, at last where there was another one. What Holberg's weights are off at long waves counted as
+  !> a bend.
   function own_words(self, job, scheme) result(words)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: words
     words = ''
-    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals'
-    if (EarthTold(self%model, job, scheme)) words = words//' contacts bend, short waves too'
+    if (ModelApart(self%model, job, scheme%dx, scheme%dz)) words = ' eight points, third integrals, sides alike'
+    if (EarthTold(self%model, job, scheme)) words = words//' contacts bend, short waves too, of one among others'
     if (EarthTold(self%model, job, scheme) .and. job%coeffs == 'holberg') words = words//', long ones not'
+    if (EarthTold(self%model, job, scheme) .and. scheme%free_top) words = words//', image above'
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------

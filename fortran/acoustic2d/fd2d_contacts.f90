@@ -29,6 +29,7 @@ submodule(fd2d_m) fd2d_contacts
   real(dp), parameter :: slope_w(contact_slopes) = [9/8.0_dp, -1/24.0_dp]   !< of differences in what is a small part of a field
   integer, parameter :: beyond = sinc_nodes/2 + contact_slopes   !< cells that a place reads to each side
   integer, parameter :: around = 3            !< cells around a place that tell how the medium changes
+  real(dp), parameter :: amid = 0.5_dp + 1.0e-6_dp      !< and so much: a place amid two nodes has as many on both sides
   real(dp), parameter :: even = 1.0e-3_dp     !< of a cell of the medium: less is none
   real(dp), parameter :: even_mass = 1.05_dp  !< of densities in reach of W, the largest over the least: likewise
   real(dp), parameter :: bend_most = 5        !< of pressure at fpeak over a cell, more than in an even medium: more is not cured
@@ -44,7 +45,7 @@ contains
     at = nint(place)
     beside = any(abs(lacks(lacks_rho + 1:)) > 0)
     if (.not. beside) return
-    call Strength(self, at, bend, softer, heavier)
+    call Strength(self, place, bend, softer, heavier)
     beside = (heavier > even_mass .or. Uneven()) .and. bend <= bend_most
     if (.not. beside) return
     n = Directions(self, place)
@@ -114,7 +115,7 @@ contains
         to(across) = to(across) + (1 + side)/2
         if (any(to > shape(self%rho))) cycle
         bent = 0
-        call AddBend(of, across, to, side*w/d(across)/Density(self, across, cell(1), cell(2)), &
+        call AddBend(of, across, to, side*w/d(across)/DensityOf(of, across, cell), &
                      lacks([lacks_third_c(across), lacks_third_flow(across)]), bent)
         point%bent(:, 0) = point%bent(:, 0) + bent
         point%bent(:, across) = point%bent(:, across) + 0.5_dp*side*bent
@@ -137,7 +138,7 @@ contains
           between = min(to, cell)
           if (self%az%surface) between(2) = max(between(2), 1)
           if (any(between < 1) .or. any(to > shape(self%rho))) cycle
-          part = numbers(1)*self%kappa(cell(1), cell(2))/Density(self, b, between(1), between(2))
+          part = numbers(1)*ModulusOf(of, cell)/DensityOf(of, b, between)
           if (b /= across) part = part - numbers(2)
           part = w*n(across, across)*part/d(b)**2
           bent(b) = bent(b) + 0.5_dp*part*merge(1.0_dp, lacks(lacks_rho), of == field_sigma)
@@ -146,6 +147,30 @@ contains
         end do
       end do
     end subroutine AddBend
+
+    !> The modulus where a field is in a cell; of a velocity the mean of both nodes beside it,
+    pure real(dp) function ModulusOf(of, cell) result(k)
+      integer, intent(in) :: of, cell(2)
+      integer :: to(2)
+      to = NextCell(of, cell)
+      k = 2/(1/real(self%kappa(cell(1), cell(2)), dp) + 1/real(self%kappa(to(1), to(2)), dp))
+    end function ModulusOf
+
+    !> and the density half a cell beyond along an axis.
+    pure real(dp) function DensityOf(of, axis, cell) result(rho)
+      integer, intent(in) :: of, axis, cell(2)
+      integer :: to(2)
+      to = NextCell(of, cell)
+      rho = 0.5_dp*(Density(self, axis, cell(1), cell(2)) + Density(self, axis, to(1), to(2)))
+    end function DensityOf
+
+    !> The cell in whose middle a field is together with one: that one itself, of a velocity the next along its axis.
+    pure function NextCell(of, cell) result(to)
+      integer, intent(in) :: of, cell(2)
+      integer :: to(2)
+      to = cell
+      if (of /= field_sigma) to(of) = min(to(of) + 1, size(self%rho, of))
+    end function NextCell
 
     !> The part that is smooth: v across a contact, rho v along it.
     subroutine AddSmooth()
@@ -250,16 +275,16 @@ contains
     end if
   end procedure Density
 
-  !> Of contacts in reach of W around a node: the differences of density and of compressibility, times the square of what a wave of
+  !> Of contacts in reach of W around a place: the differences of density and of compressibility, times the square of what a wave of
   !> fpeak does over a cell; and of compressibility and of density the largest over the least.
-  pure subroutine Strength(self, at, bend, softer, heavier)
+  pure subroutine Strength(self, place, bend, softer, heavier)
     class(fd2d_t), intent(in) :: self
-    integer, intent(in) :: at(2)
+    real(dp), intent(in) :: place(2)
     real(dp), intent(out) :: bend, softer, heavier
     integer :: low(2), high(2), i, k
     real(dp), dimension(3) :: least, most, one
-    low = max(1, at - sinc_nodes/2)
-    high = min(shape(self%rho), at + sinc_nodes/2)
+    low = max(1, ceiling(place - sinc_nodes/2 - amid))
+    high = min(shape(self%rho), floor(place + sinc_nodes/2 + amid))
     least = huge(least)
     most = 0
     do k = low(2), high(2)
@@ -283,8 +308,8 @@ contains
     real(dp) :: slope(2, 2)
     integer :: i, k
     n = 0
-    do k = max(2, nint(place(2)) - around), min(self%grid%nz - 1, nint(place(2)) + around)
-      do i = max(2, nint(place(1)) - around), min(self%grid%nx - 1, nint(place(1)) + around)
+    do k = max(2, ceiling(place(2) - around - amid)), min(self%grid%nz - 1, floor(place(2) + around + amid))
+      do i = max(2, ceiling(place(1) - around - amid)), min(self%grid%nx - 1, floor(place(1) + around + amid))
         slope(:, 1) = log([Density(self, 1, i, k)/Density(self, 1, i - 1, k), Density(self, 2, i, k)/Density(self, 2, i, k - 1)])
         slope(:, 2) = 0.5_dp*log(real([self%kappa(i + 1, k)/self%kappa(i - 1, k), self%kappa(i, k + 1)/self%kappa(i, k - 1)], dp))
         slope = slope/spread([self%grid%dx, self%grid%dz], 2, 2)

@@ -101,8 +101,8 @@ contains
   !> An upper bound of λ [1/s²], rho_x at the points of vx and rho_z at those of vz. Weights change their sign from one to the next,
   !> so with the sign of every other cell turned all numbers of the operator are positive; and of such a one no eigenvalue is above
   !> the largest of (A x)/x, whatever x > 0 is (Collatz 1942, Mathematische Zeitschrift 48, 221-226). That falls with x = A x from
-  !> one time to the next: until it is `enough`, or falls no more. `level`: the largest of the media that go on level along x from
-  !> one column each.
+  !> one time to the next: until it is `enough`, or falls no more. `level`: above those of the media that go on level along x from
+  !> one column each, with the density half a cell right or left of it.
   real(dp) function EigenvalueAbove(kappa, rho_x, rho_z, grid, enough, level) result(above)
     real(sp), intent(in) :: kappa(:, :), rho_x(:, :), rho_z(:, :)
     type(fd2d_grid_t), intent(in) :: grid
@@ -165,7 +165,7 @@ contains
       end do
       y(:, k) = across*y(:, k)
       if (level) then
-        y(:, k) = y(:, k) + along*(2*sum(w))**2*x(1:nx, k)/rho_x(:, k)
+        y(:, k) = y(:, k) + along*(2*sum(w))**2*x(1:nx, k)/min(rho_x(:, k), [rho_x(1, k), rho_x(:nx - 1, k)])
       else
         vx = 0
         do m = 1, size(w)

@@ -17,7 +17,7 @@ submodule(fd2d_m) fd2d_flat_contact
   implicit none
 
   integer, parameter :: seen = 14                 !< cells around the source that tell of the contact
-  integer, parameter :: ends = 4                  !< of these, that are even at each end
+  integer, parameter :: parted = 2                !< of these, that are even at least on both sides of it
   real(dp), parameter :: same = 1.0e-5_dp         !< relative: densities that differ by less
   real(dp), parameter :: apart = 1.05_dp          !< of densities, the larger over the less: less is no contact
   real(dp), parameter :: thin = 0.01_dp           !< of the second moment of its slope, from that of one contact [cells**2]
@@ -52,6 +52,7 @@ contains
         solved = .true.
       end if
       call FindFlat(self, nint(place), also, done(r))       ! as if source and receiver had changed places
+      if (done(r)) done(r) = SameContact(contact, also)
       if (.not. done(r)) cycle
       do c = 1, size(self%fields)
         self%near(r, c) = Exact(self, contact, from - contact%node, place - contact%node, self%fields(c)) - &
@@ -84,14 +85,14 @@ contains
 
   end procedure FlatNear
 
-  !> Looks for one flat contact around a node, and nothing else.
+  !> Looks for the flat contact nearest to a node.
   pure subroutine FindFlat(self, node, contact, flat)
     class(fd2d_t), intent(in) :: self
     integer, intent(in) :: node(2)
     type(flat_t), intent(out) :: contact
     logical, intent(out) :: flat
     real(dp) :: rho(-seen:seen, -seen:seen, 2), width
-    integer :: i, k, a
+    integer :: i, k, a, low, high
     flat = all(node - seen >= 1) .and. all(node + seen < shape(self%rho))
     if (.not. flat) return
     do k = -seen, seen
@@ -104,20 +105,70 @@ contains
       contact%across = a
       if (a == 1) contact%inner = rho(:, 0, [2, 1])
       if (a == 2) contact%inner = rho(0, :, :)
-      flat = all(abs(rho - AlongIt(contact)) <= same*rho)
+      call KeepNearest(contact, low, high, flat)
+      if (flat) flat = Even(rho, AlongIt(contact))
       if (flat) exit
     end do
     if (.not. flat) return
-    contact%rho = contact%inner([-seen, seen], 2)
     associate (first => contact%rho(1), last => contact%rho(2), rho_at => contact%inner(:, 2))
-      flat = max(first, last) > apart*min(first, last) .and. all(abs(contact%inner(:ends - seen, :) - first) <= same*first) .and. &
-             all(abs(contact%inner(seen - ends:, :) - last) <= same*last)
+      flat = max(first, last) > apart*min(first, last)
       if (.not. flat) return
       contact%at = seen - sum(rho_at(:2*seen) - first)/(last - first)
       width = sum((rho_at(2:) - rho_at(:2*seen))*([(i, i=1 - seen, seen)] - contact%at)**2)/(last - first)
       flat = abs(width - merge(1/12.0_dp, 1/4.0_dp, self%grid%apart)) <= thin
     end associate
+
+  contains
+
+    !> True where all columns, or rows, have those densities from before the contact to beyond it.
+    pure logical function Even(a, b)
+      real(dp), intent(in) :: a(-seen:, -seen:, :), b(-seen:, -seen:, :)
+      if (contact%across == 1) then
+        Even = all(abs(a(low:high, :, :) - b(low:high, :, :)) <= same*a(low:high, :, :))
+      else
+        Even = all(abs(a(:, low:high, :) - b(:, low:high, :)) <= same*a(:, low:high, :))
+      end if
+    end function Even
+
   end subroutine FindFlat
+
+  !> Keeps of densities across the change nearest to the node, from number `low` to `high`, and goes on level from there. `found`:
+  !> they are even on both sides of it.
+  pure subroutine KeepNearest(contact, low, high, found)
+    type(flat_t), intent(inout) :: contact
+    integer, intent(out) :: low, high
+    logical, intent(out) :: found
+    logical :: changes(-seen:seen - 1)
+    integer :: n
+    do n = -seen, seen - 1
+      changes(n) = any(abs(contact%inner(n + 1, :) - contact%inner(n, :)) > same*contact%inner(n, :))
+    end do
+    do n = 0, seen - 1
+      if (changes(n) .or. changes(-1 - n)) exit
+    end do
+    found = n < seen
+    if (.not. found) return
+    low = merge(n, -1 - n, changes(n))
+    high = low + 1
+    do while (any(changes(max(low - parted, -seen):low - 1)))
+      low = low - 1
+    end do
+    do while (any(changes(high:min(high + parted, seen) - 1)))
+      high = high + 1
+    end do
+    found = low - parted >= -seen .and. high + parted <= seen
+    contact%inner(:low, :) = spread(contact%inner(low, :), 1, low + seen + 1)
+    contact%inner(high:, :) = spread(contact%inner(high, :), 1, seen - high + 1)
+    contact%rho = contact%inner([low, high], 2)
+  end subroutine KeepNearest
+
+  !> True of a contact seen from two nodes.
+  pure logical function SameContact(one, other)
+    type(flat_t), intent(in) :: one, other
+    associate (a => one%across)
+      SameContact = other%across == a .and. abs(one%node(a) + one%at - other%node(a) - other%at) < 0.01_dp
+    end associate
+  end function SameContact
 
   !> The densities of velocities along x and z, were they the same everywhere along the contact.
   pure function AlongIt(contact) result(rho)

@@ -94,8 +94,8 @@ contains
     if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, 1, :, 1)), dp), error)
   end procedure make_medium
 
-  !> The same of a window with K and the densities at vx and vz. In the layers left of and above the window the density is that half
-  !> a cell within it.
+  !> The same of a window with K and the densities at vx and vz. In the layers the density is that half a cell within the window, on
+  !> all sides: so what is mirrored has mirrored traces.
   subroutine MediumApart(self, window, error)
     class(fd2d_t), intent(inout) :: self
     type(window_t), intent(in) :: window
@@ -103,9 +103,9 @@ contains
     integer :: pad(2)
     allocate (self%rho_z(self%grid%nx, self%grid%nz))
     pad = SchemePad(self%scheme)
-    call Extend(window%medium(:, 1, :, 1), pad, self%grid%threads, self%kappa)
-    call Extend(window%medium(:, 1, :, 2), pad, self%grid%threads, self%rho)
-    call Extend(window%medium(:, 1, :, 3), pad, self%grid%threads, self%rho_z)
+    call Extend(window%medium(:, 1, :, 1), [0, 0], pad, self%grid%threads, self%kappa)
+    call Extend(window%medium(:, 1, :, 2), [1, 0], pad, self%grid%threads, self%rho)
+    call Extend(window%medium(:, 1, :, 3), [0, 1], pad, self%grid%threads, self%rho_z)
     if (.not. minval(window%medium) > 0) then
       call Fail(error, 'the model window has moduli from '//Str(minval(window%medium(:, 1, :, 1)))//' Pa and densities from '// &
                 Str(minval(window%medium(:, 1, :, 2:)))//' kg/m3, all must be positive')
@@ -116,19 +116,19 @@ contains
     if (.not. allocated(error)) call MakeLayers(self, self%scheme%vmax, error)
   end subroutine MediumApart
 
-  !> Part a of a window on the whole grid, its edge values continued.
-  subroutine Extend(a, pad, threads, b)
+  !> Part a of a window on the whole grid, its edge values continued; the last `beyond` along x and z lie beyond the window.
+  subroutine Extend(a, beyond, pad, threads, b)
     real(sp), intent(in) :: a(:, :)
-    integer, intent(in) :: pad(2), threads
+    integer, intent(in) :: beyond(2), pad(2), threads
     real(sp), intent(out) :: b(:, :)
-    integer :: k, kw, nx
-    nx = size(a, 1)
+    integer :: k, kw, n(2)
+    n = shape(a) - beyond
     !$omp parallel do private(kw) num_threads(threads)
     do k = 1, size(b, 2)
-      kw = min(max(k - pad(2), 1), size(a, 2))
+      kw = min(max(k - pad(2), 1), n(2))
       b(:pad(1), k) = a(1, kw)
-      b(pad(1) + 1:pad(1) + nx, k) = a(:, kw)
-      b(pad(1) + nx + 1:, k) = a(nx, kw)
+      b(pad(1) + 1:pad(1) + n(1), k) = a(:n(1), kw)
+      b(pad(1) + n(1) + 1:, k) = a(n(1), kw)
     end do
     !$omp end parallel do
   end subroutine Extend

@@ -43,6 +43,7 @@ module receiver_earth_m
     real(dp) :: step(2)                       !< and of the lattice of samples and places between them [m]
     integer :: more(2), last(2)
     integer :: mean(2)                        !< cells: a node is a mean over less to each side
+    logical :: mirrored(2)                    !< before the first sample there is the image of the earth, as above a free surface
     real(dp) :: ripple(0:ripples)             !< what D⁻¹ has besides 1/2 at 1/2, 3/2, ... cells
   end type grid_t
 
@@ -77,6 +78,7 @@ contains
     grid%more = [PlacesBetween(model%dx, scheme%dx), PlacesBetween(model%dz, scheme%dz)]
     grid%step = grid%own/grid%more
     grid%last = ([model%nx, model%nz] - 1)*grid%more + 1
+    grid%mirrored = [.false., scheme%free_top]
     grid%mean = ceiling(kernel_reach + 0.5_dp + grid%step/grid%d)
     call DerInverseRipples(scheme%w(:scheme%half_length), ring, grid%ripple)
     allocate (shot%at_places(lacks_numbers, size(shot%rx) + 1))
@@ -158,7 +160,7 @@ contains
       real(dp), allocatable :: rho(:), earth(:, :)
       type(means_t) :: means(0:1), turned(0:1)
       real(dp) :: slope(3), twice(2, 2), thrice(2), share
-      integer :: low(2), high(2), wide, j
+      integer :: low(2), high(2), wide, j, n
       wide = ceiling(reach*grid%d(a)/grid%step(a))
       low = here
       high = here
@@ -177,8 +179,10 @@ contains
       allocate (earth(3, -wide:wide))
       associate (vp => reshape(samples, [size(samples)]))
         do j = -wide, wide                            ! beyond its ends the model goes on as it is there
-          associate (n => min(max(here(a) + j, low(a)), high(a)) - low(a) + 1)
-            earth(:, j) = [1/(rho(n)*real(vp(n), dp)**2), 1/rho(n), rho(n)]
+          n = here(a) + j
+          if (grid%mirrored(a) .and. n < 1) n = 2 - n
+          associate (at => min(max(n, low(a)), high(a)) - low(a) + 1)
+            earth(:, j) = [1/(rho(at)*real(vp(at), dp)**2), 1/rho(at), rho(at)]
           end associate
         end do
       end associate

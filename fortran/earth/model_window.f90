@@ -117,7 +117,7 @@ contains
                            ' nodes: out of memory for '//Str(4.0e-9_dp*window%parts*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
     if (window%parts == 3) then
-      call MediumKnown(model, job%threads, window, b)
+      call MediumKnown(model, job, window, b)
       return
     end if
     call RegridAxis(model%nx, model%dx, FirstColumn(model, window, b), n(1), dx, 0.0_dp, job%regrid, x)
@@ -131,9 +131,9 @@ contains
   end subroutine ModelWindow
 
   !> The medium of a box of a window by regrid=cell: columns that the last one had are taken from there, if they are what they were.
-  subroutine MediumKnown(model, threads, window, box)
+  subroutine MediumKnown(model, job, window, box)
     type(model_t), intent(in) :: model
-    integer, intent(in) :: threads                         !< a job's
+    type(job_t), intent(in) :: job
     type(window_t), intent(inout) :: window
     type(box_t), intent(in) :: box
     type(box_t) :: rest
@@ -141,7 +141,7 @@ contains
     first = FirstColumn(model, window, box)
     last = first + box%high(1) - box%low(1)
     if (.not. associated(model%recent)) then
-      call MediumApart(model, threads, window, box)
+      call MediumApart(model, job, window, box)
       return
     end if
     associate (r => model%recent)
@@ -153,15 +153,15 @@ contains
       end if
       shift = box%low(1) - first
       if (from > to) then
-        call MediumApart(model, threads, window, box)
+        call MediumApart(model, job, window, box)
       else
         window%medium(from + shift:to + shift, 1, :, :) = r%medium(from - r%first + 1:to - r%first + 1, :, :)
         rest = box
         rest%high(1) = from - 1 + shift
-        if (from > first) call MediumApart(model, threads, window, rest)
+        if (from > first) call MediumApart(model, job, window, rest)
         rest = box
         rest%low(1) = to + 1 + shift
-        if (to < last) call MediumApart(model, threads, window, rest)
+        if (to < last) call MediumApart(model, job, window, rest)
       end if
       if (from == first .and. to == last) return
       r%first = first
@@ -190,9 +190,9 @@ contains
   end subroutine MediumKnown
 
   !> The medium of a box of a window by regrid=cell, by threads that have some columns each.
-  subroutine MediumApart(model, threads, window, box)
+  subroutine MediumApart(model, job, window, box)
     type(model_t), intent(in) :: model
-    integer, intent(in) :: threads
+    type(job_t), intent(in) :: job
     type(window_t), intent(inout) :: window
     type(box_t), intent(in) :: box
     real(dp), parameter :: worth = 1.5e5_dp                ! nodes for a thread, 40 to 60 ms
@@ -201,21 +201,24 @@ contains
     integer :: n, team, t
     n = box%high(1) - box%low(1) + 1
     nodes = real(n, dp)*(box%high(3) - box%low(3) + 1)
-    team = max(1, min(ThreadsOf(threads), n, Whole(Below(nodes/worth))))
+    team = max(1, min(ThreadsOf(job%threads), n, Whole(Below(nodes/worth))))
     !$omp parallel do private(columns) num_threads(team) if (team > 1)
     do t = 1, team
       columns = box
       columns%low(1) = box%low(1) + int(int(n, i8)*(t - 1)/team)
       columns%high(1) = box%low(1) + int(int(n, i8)*t/team) - 1
-      call MediumOfColumns(model, window, columns)
+      call MediumOfColumns(model, job, window, columns)
     end do
     !$omp end parallel do
   end subroutine MediumApart
 
   !> The medium of a box of a window by regrid=cell, some rows at a time. On a grid finer than the model the earth is that between
   !> samples, as ever so fine a grid would have it, taken at so many more places that the mean over a cell of the grid is known.
-  subroutine MediumOfColumns(model, window, box)
+  !> Above a free surface, where fields are images of those below, it is the image of the earth below: a sea floor within four
+  !> cells of the surface would be another one otherwise.
+  subroutine MediumOfColumns(model, job, window, box)
     type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
     type(window_t), intent(inout) :: window
     type(box_t), intent(in) :: box
     integer, parameter :: rows = 64                        ! of nodes at a time
@@ -262,7 +265,7 @@ contains
       real(dp), intent(in) :: shift
       type(axis_t), intent(out) :: axis
       call RegridAxis((model%nz - 1)*more(2) + 1, model%dz/more(2), k - 1 - ring, last - k + 1 + 2*ring, window%dz, shift, &
-                      Rule(more(2)), axis)
+                      Rule(more(2)), axis, mirrored=job%top == 'free')
     end subroutine AxisZ
 
     pure function Rule(more)

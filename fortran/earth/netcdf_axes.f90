@@ -3,7 +3,7 @@
 module netcdf_axes_m
   use checked_m, only: Between, Unpacked
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_get_doubles, fio_var_dim, fio_var_rank
+  use fio_c, only: fio_get_doubles, fio_var_dim, fio_var_rank, fio_var_real
   use iso_c_binding, only: c_char, c_long_long, c_ptr
   use kinds_m, only: dp, i8, sp
   use model_samples_m, only: samples_t
@@ -85,7 +85,8 @@ contains
       side%upwards = side%n > 1 .and. c(1) > c(size(c))
       if (side%upwards) c = c(size(c):1:-1)
     end if
-    if (.not. allocated(error)) call Uniform(Unpacked(c, factor, 0.0_dp), begin, side, error)
+    if (.not. allocated(error)) call Uniform(Unpacked(c, factor, 0.0_dp), fio_var_real(file, CString(side%name)) == 8, &
+                                                begin, side, error)
   end subroutine ReadSide
 
   !> 'x' or 'z' by the attribute axis, the standard name, or the name of the coordinate; ' ' if none of them tells.
@@ -131,13 +132,16 @@ contains
     NetcdfPointsUp = Lower(NetcdfText(file, name, 'positive')) == 'up' .or. standard == 'height' .or. standard == 'altitude'
   end function NetcdfPointsUp
 
-  !> Coordinates must rise in equal steps: to a thousandth of a step, or as well as single precision can say.
-  subroutine Uniform(c, begin, side, error)
+  !> Coordinates must rise in equal steps: to a thousandth of a step, or as well as single precision can say. `double`: the file has
+  !> them in double precision.
+  subroutine Uniform(c, double, begin, side, error)
     real(dp), intent(in) :: c(:)                              !< [m]
+    logical, intent(in) :: double
     character(*), intent(in) :: begin
     type(side_t), intent(inout) :: side
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: off, allowed
+    real(dp), parameter :: same = 1.0e-6_dp                   ! of a step: such places are the same
+    real(dp) :: off, allowed, whole
     integer :: i, n
     n = size(c)
     do i = 1, n
@@ -162,11 +166,18 @@ contains
         Str(off, 3)//' m away from equal steps of '//Str(side%step)//' m: resample the model')
       return
     end do
-    ! 12.499999 from rounded coordinates means 12.5
-    if (abs(side%step - anint(side%step*1000)/1000) < allowed/(n - 1) .and. side%step < 1.0e6_dp) &
-      side%step = anint(side%step*1000)/1000
+    ! 12.499999 from rounded coordinates means 12.5; but 8.3333333 from exact ones is a third of 25
+    whole = anint(side%step*1000)/1000
+    if (abs(side%step - whole) >= allowed/(n - 1) .or. side%step >= 1.0e6_dp) return
+    if (.not. double .or. OffMost(whole) <= max(2*OffMost(side%step), same*side%step)) side%step = whole
 
   contains
+
+    !> How far at most coordinates are from such steps [m].
+    pure real(dp) function OffMost(step)
+      real(dp), intent(in) :: step
+      OffMost = maxval(abs(c - c(1) - step*[(i - 1, i=1, n)]))
+    end function OffMost
 
     function Advice()
       character(:), allocatable :: Advice

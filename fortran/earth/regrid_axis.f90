@@ -40,16 +40,20 @@ contains
 
   !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
   !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'cell', 'lines' (the same
-  !> where lines join the samples), 'average', 'effective' or 'nearest'.
+  !> where lines join the samples), 'average', 'effective' or 'nearest'. `mirrored`: before the first sample, where a free surface
+  !> is, the model goes on as its own image for means by the kernel, as waves there do.
   !> The weights of a node depend on its number alone, so a piece of the lattice equals the same piece of the whole.
-  subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis)
+  subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis, mirrored)
     integer, intent(in) :: n_in, start, n
     real(dp), intent(in) :: d_in, d_out, shift
     character(*), intent(in) :: rule
     type(axis_t), intent(out) :: axis
+    logical, intent(in), optional :: mirrored
     real(dp), parameter :: tiny_part = 1.0e-9_dp   ! of a spacing: closer than this is the same place
     real(dp) :: x
-    integer :: i, widest
+    integer :: i, widest, lowest
+    lowest = 0
+    if (present(mirrored)) lowest = merge(1 - n_in, 0, mirrored)
     widest = 2
     if (rule /= 'nearest' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
     if (rule == 'cell' .and. widest > 2) widest = int(2*kernel_reach*d_out/d_in) + 3
@@ -114,12 +118,12 @@ contains
       end if
     end subroutine Overlap
 
-    !> Each sample counts what the kernel has over its cell or, where lines join the samples, over its hat; the outermost ones
-    !> count what lies beyond the model, too.
+    !> Each sample counts what the kernel has over its cell or, where lines join the samples, over its hat, and what it has over its
+    !> image; the outermost ones count what lies beyond the model, too.
     subroutine Wide(x, width)
       real(dp), intent(in) :: x, width
       real(dp) :: below, above
-      integer :: low, high, at
+      integer :: low, high, j
       if (rule == 'lines') then
         low = floor(x - kernel_reach*width)
         high = ceiling(x + kernel_reach*width)
@@ -127,15 +131,17 @@ contains
         low = nint(x - kernel_reach*width)
         high = nint(x + kernel_reach*width)
       end if
-      low = min(max(low, 0), n_in - 1)
+      low = min(max(low, lowest), n_in - 1)
       high = min(max(high, 0), n_in - 1)
-      axis%first(i) = low + 1
-      axis%count(i) = high - low + 1
+      axis%first(i) = max(low, 0) + 1
+      axis%count(i) = max(high, -low) + 2 - axis%first(i)
       below = -0.5_dp
-      do at = 1, axis%count(i)
+      do j = low, high
         above = 0.5_dp
-        if (at < axis%count(i)) above = UpTo(low + at - 1, x, width)
-        axis%w(at, i) = above - below
+        if (j < high) above = UpTo(j, x, width)
+        associate (w => axis%w(abs(j) + 2 - axis%first(i), i))
+          w = w + above - below
+        end associate
         below = above
       end do
     end subroutine Wide

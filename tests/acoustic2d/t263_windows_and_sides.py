@@ -74,6 +74,13 @@ for amplitude in (1e-20, -1e20):
     same(f"amplitude={amplitude:g}: traces times that", [a / amplitude for a in louder])
 mirror = shoot(vp[::-1], rho[::-1], H, (1000 - source[0], source[1]), receivers * [-1, 1] + [1000, 0], **JOB)[1:]
 same("mirrored left to right", [mirror[0], -mirror[1], mirror[2]])
+coarse = {**JOB, "dx": 12.5, "dz": 12.5, "top": "pml"}
+own, base = base, shoot(vp, rho, H, source, receivers, **coarse)[1:]
+mirror = shoot(vp[::-1], rho[::-1], H, (1000 - source[0], source[1]), receivers * [-1, 1] + [1000, 0], **coarse)[1:]
+same("mirrored left to right, grid of 12.5 m", [mirror[0], -mirror[1], mirror[2]])
+mirror = shoot(vp[:, ::-1], rho[:, ::-1], H, (source[0], 700 - source[1]), receivers * [1, -1] + [0, 700], **coarse)[1:]
+same("the same, top to bottom, where the source is next to the layer", [mirror[0], mirror[1], -mirror[2]], 5e-5)
+base = own
 same("all densities times 7", [a / f for a, f in zip(shoot(vp, 7 * rho, H, source, receivers, **JOB)[1:], (7, 1, 1))])
 for top in ("free", "pml"):
     one, two = (shoot(vp, rho, H, a, [b], **{**JOB, "top": top})[1] for a, b in ((source, receivers[0]), (receivers[0], source)))

@@ -55,6 +55,21 @@ def contact(medium, place, points, away=400.0, dip=0.0, rule="cell", sample=2.5,
     return 100 * np.linalg.norm(p - exact, axis=1) / np.linalg.norm(echo, axis=1), np.abs(late)
 
 
+def shallow(cells, points):
+    """Errors of pressure and velocity [%], worst of receivers 6 to 35 cells away, where a sea floor lies so many cells below a free
+    surface, against cells as small as samples."""
+    n, sample = (181, 81), 2.5
+    below = np.broadcast_to(np.arange(n[1]) * sample > cells * H, n)
+    vp, rho = (np.where(below, b, a) for a, b in ((1500.0, 2200.0), (1000.0, 2000.0)))
+    source = np.array([82.0 + rng.uniform(0, H), rng.uniform(0.3, 0.7) * H])
+    receivers = source + [[90, 0], [160, 4], [-60, 2], [350, -1], [120, 33], [250, 80]]
+    fpeak = 1500 / (points * H) / 2.777
+    deck = {"top": "free", "tmax": 0.5, "dt_out": 0.004, "fpeak": fpeak, "delay": 1.3 / fpeak}
+    fine, own = (shoot(vp, rho, sample, source, receivers, dx=h, dz=h, **deck)[1:] for h in (sample, H))
+    off, size = (np.linalg.norm(a, axis=2) for a in (np.array(own) - fine, np.array(fine)))
+    return 100 * (off[0] / size[0]).max(), 100 * (np.hypot(*off[1:]) / np.hypot(*size[1:])).max()
+
+
 def words(off, late):
     return ", ".join(f"{kind} {off[part].max():.2f} % {late[part].max():.3f} ms" for kind, part in KINDS.items())
 
@@ -96,6 +111,11 @@ else:
               *contact(medium, place, points, 3.0, dip, sample=sample, aside=aside), points)
     off, late = contact("density alone", 3.75, 10, dip=np.radians(-20))
     claim(off.max() <= 1 and late.max() <= 0.2, f"density alone, rises by 20 degrees, at 10 points: {words(off, late)}, at most 1 %, 0.2 ms")
+    for points, bound in ((6, 6.0), (10, 5.0)):
+        cells = (rng.integers(5, 17) + 0.5) / 4
+        p, v = shallow(cells, points)
+        claim(max(p, v) <= bound, f"sea floor {cells:g} cells below a free surface, at {points} points: pressure within {p:.1f} %, velocity within "
+              f"{v:.1f} %, at most {bound} %")
     old = contact("sea floor", 1.25, 5, rule="average")[0][0]
     claim(old > 10, f"regrid=average goes on to make {old:.0f} % of the reflection of a sea floor, more than 10 %")
 done()

@@ -22,6 +22,10 @@ SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a 
                     r"the first of them channel (\d+) .*)")
 
 
+BEYOND = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity are within 5.5 cells of a source and beyond a contact of densities less than 2.5 "
+                    r"cells from it .* the first of them channel (\d+) .*)")
+
+
 class Case:
     """A contact of two media at depth `zi`, or, upright, at that x; receivers at some cells from it."""
 
@@ -135,4 +139,13 @@ for away, told, half_length in ((0.7, True, 8), (2.2, False, 8), (2.2, True, 1),
     w = SOURCE.search(case.said)
     claim((w is not None) == told and (not told or (w[2], w[3]) == ("3", "2") and w[1] in case.plan),
           f"half-length {half_length}, a source {away} cells from a contact, three receivers within 5.5 cells of it: {w[1] if w else 'nothing told'}")
+for more, told in ((7, True), (14, False)):
+    case = Case(two, [-2.5, 0.3, 1.0], 2.2 * H, np.zeros(3), 2.5)
+    vp, rho = case.model()
+    deeper = np.arange(len(rho)) * case.sample > case.zi + more * H
+    case.model = lambda vp=vp, rho=rho * (1 + 0.1 * (deeper[:, None] if case.upright else deeper)): [vp, rho]
+    case.shot()
+    w = BEYOND.search(case.said)
+    claim((w is not None) == told and (not told or (w[2], w[3]) == ("2", "2") and w[1] in case.plan), f"a source 2.2 cells from a contact that "
+          f"has another {more} cells behind it, two receivers beyond: {w[1] if w else 'nothing told'}")
 done()

@@ -178,7 +178,20 @@ contains
     call Reads('the same in km')
     f%unsigned = 'false'
     call Reads('integers said to have a sign')
+    call Third()
   end subroutine Spellings
+
+  !> No whole number of millimetres, but exactly so.
+  subroutine Third()
+    type(model_t) :: m
+    f%xs = [(-50 + 25*i/3.0_dp, i=1, nx)]
+    call Write('model.nc')
+    call ModelRead(job, m, error)
+    call ClaimFine(error, 'coordinates a third of 25 m apart')
+    call Claim(abs(m%dx - 25/3.0_dp) < 1.0e-9_dp, 'are '//Str(m%dx, 12)//' m apart, to 1e-9 m')
+    call ModelForget(m)
+    call Fresh()
+  end subroutine Third
 
   subroutine Densities()
     type(model_t) :: m
