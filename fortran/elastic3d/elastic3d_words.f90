@@ -1,7 +1,8 @@
 !> Model and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elastic3d.f90.
 submodule(elastic3d_m) elastic3d_words
-  use anelastic_m, only: memory_coarse2001, memory_words
+  use anelastic_m, only: memory_all, memory_coarse2001, memory_words
   use faultwords_m, only: FaultLines
+  use fd3d_grid_m, only: even_q
   use finite_fault_m, only: FaultHash
   use source3d_m, only: SourceNumbers, SourceWords
   use version_m, only: VersionText
@@ -33,6 +34,9 @@ contains
         if (c%free_top .and. c%own%wet) words = words//' weights by images'            ! by a cubic before 2026-11-29
         if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by 7 cells'   ! 5 before 2026-11-30
         if (self%earth%deeper) words = words//' layers of the grid'                     ! all of the model before 2026-12-01
+        ! Of single cells before 2026-12-01.
+        if (j%snapshot > 0 .and. c%own%attenuates .and. c%own%memory /= memory_all .and. c%own%qmin < even_q .and. &
+            any(SplitList(c%own%fields) == 'p')) words = words//' pressure of films as of receivers'
         if (c%half_length == 1 .and. c%own%source%kind /= source_fault) words = words//' near to 20 cells'   ! 8 before 2026-11-29
         if (c%own%source%kind /= source_fault .and. (self%earth%layers%n /= 1 .or. (c%free_top .and. .not. c%own%wet))) &
           words = words//' near field in flat layers'                                  ! none before 2026-12-01
