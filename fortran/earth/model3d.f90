@@ -31,7 +31,8 @@ module model3d_m
     real(dp) :: x0(3) = 0                     !< the first of them [m]
     logical :: attenuates = .false.
     type(flat_layers_t) :: layers                  !< stand for the earth instead of volumes where n > 0
-    integer :: below = 0                      !< of them no cell of the grid knows, which ends above; they are not summed up
+    integer :: below = 0                      !< of them, or of planes of samples, that no cell of the grid knows, which ends above,
+    logical :: deeper = .false.               !< and that would change what is summed up; they are not
     real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
     type(part_t) :: part                      !< the samples that these are
     logical :: on_disk = .false.              !< there are none: parts are read as they are needed
@@ -55,13 +56,15 @@ module model3d_m
   interface
     ! --- model3d_summary.f90
 
-    !> Sums up volumes in memory.
-    module subroutine SummariseVolumes(earth)
+    !> Sums up volumes in memory, as far down as the cells of the grid know of them.
+    module subroutine SummariseVolumes(job, earth)
+      type(job_t), intent(in) :: job
       type(model3d_t), intent(inout) :: earth
     end subroutine SummariseVolumes
 
     !> Begins what is `told` of volumes; `first`: the first slab of them, or all.
-    module subroutine BeginSummary(first, told)
+    module subroutine BeginSummary(job, first, told)
+      type(job_t), intent(in) :: job
       type(model3d_t), intent(in) :: first
       type(model3d_t), intent(inout) :: told
     end subroutine BeginSummary
@@ -116,10 +119,12 @@ contains
         call ScanVolumes(job, earth, error)
       else
         call ReadVolumes(job, earth, part_t(), error)
-        if (.not. allocated(error)) call SummariseVolumes(earth)
+        if (.not. allocated(error)) call SummariseVolumes(job, earth)
       end if
       if (allocated(error)) return
       if (.not. any(earth%ground > 0)) call Fail(error, "the model '"//job%vp//"' is nothing but air: give vp above 0 somewhere")
+      if (.not. (earth%vmax > 0 .or. allocated(error))) &
+        call Fail(error, "the model '"//job%vp//"' is nothing but air down to depth = "//Str(job%depth)//' m: raise depth')
     end if
   end subroutine Model3dRead
 
@@ -427,7 +432,7 @@ contains
       if (.not. allocated(error) .and. CountOf(slab%n(2:)) > huge(1)) &
         call Fail(error, "the model '"//job%vp//"' has more than "//Str(huge(1))//' samples along y and z together')
       if (allocated(error)) return
-      if (k == 0) call BeginSummary(slab, earth)
+      if (k == 0) call BeginSummary(job, slab, earth)
       call Summarise(slab, earth, crc)
       k = last
       if (k == earth%n(3)) exit

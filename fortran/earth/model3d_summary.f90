@@ -16,10 +16,12 @@ contains
     type(model3d_t) :: told
     integer(i8) :: crc(5)
     crc = 0
-    call BeginSummary(earth, told)
+    call BeginSummary(job, earth, told)
     call Summarise(earth, told, crc)
     call EndSummary(told, crc)
     earth%earth_t = told%earth_t
+    earth%below = told%below
+    earth%deeper = told%deeper
     earth%vsmin = told%vsmin
     earth%vsmax = told%vsmax
     earth%vpmin = told%vpmin
@@ -33,12 +35,13 @@ contains
   end procedure SummariseVolumes
 
   module procedure BeginSummary
-    integer :: m(3), c
+    integer :: m(3), c, k
     told%earth_t = first%earth_t
     told%n = first%n
     told%d = first%d
     told%x0 = first%x0
     told%attenuates = first%attenuates
+    told%below = count([(Model3dDown(told, k - 1) > Reach(job, told%d(3)), k=1, told%n(3))])
     call StartSummary(told)
     allocate (told%ground(told%n(1), told%n(2)), source=0)
     allocate (told%ground_vs(told%n(1), told%n(2)), source=0.0_sp)
@@ -56,25 +59,30 @@ contains
   end procedure BeginSummary
 
   module procedure Summarise
-    integer :: i, j, k, row
+    type(model3d_t) :: deep                   !< ranges of what is told and of all that lies below the grid
+    integer :: i, j, k, row, last
     row = 0
+    last = told%n(3) - told%below
     do k = slab%part%low(3), slab%part%high(3)
+      if (k == max(last + 1, slab%part%low(3))) call CopyRanges(told, deep)
       do j = 1, told%n(2)
         row = row + 1
         do i = 1, told%n(1)
           if (.not. slab%vp(i, row) > 0) cycle
-          call Widen(told, real(slab%vp(i, row), dp), real(slab%vs(i, row), dp), real(slab%rho(i, row), dp))
-          if (told%attenuates) call WidenQ(told, real([slab%vp(i, row), slab%vs(i, row), slab%qp(i, row), slab%qs(i, row)], dp))
+          if (k <= last) call WidenBy(told)
+          if (k > last) call WidenBy(deep)
           if (told%ground(i, j) == 0) then
             told%ground(i, j) = k
             told%ground_vs(i, j) = slab%vs(i, row)
           else if (told%seabed(i, j) == 0 .and. slab%vs(i, row) > 0 .and. .not. told%ground_vs(i, j) > 0) then
-            told%seabed(i, j) = k
+            if (k <= last) told%seabed(i, j) = k
+            told%deeper = told%deeper .or. k > last
           end if
         end do
         if (told%on_disk) call Thin(j, k, row)
       end do
     end do
+    if (slab%part%high(3) > last) told%deeper = told%deeper .or. any(abs(RangesOf(deep) - RangesOf(told)) > 0)
     associate (before => (slab%part%low(3) - 1)*told%n(2))
       call AddSum(slab%vp, crc(1))
       call AddSum(slab%vs, crc(2))
@@ -88,6 +96,12 @@ contains
     end associate
 
   contains
+
+    subroutine WidenBy(ranges)
+      type(model3d_t), intent(inout) :: ranges
+      call Widen(ranges, real(slab%vp(i, row), dp), real(slab%vs(i, row), dp), real(slab%rho(i, row), dp))
+      if (told%attenuates) call WidenQ(ranges, real([slab%vp(i, row), slab%vs(i, row), slab%qp(i, row), slab%qs(i, row)], dp))
+    end subroutine WidenBy
 
     subroutine Thin(j, k, row)
       integer, intent(in) :: j, k, row
@@ -123,12 +137,9 @@ contains
 
   module procedure SummariseLayers
     type(hash_t) :: hash
-    real(dp) :: dz, bottom                    !< spacing, and where the last cell ends that one of the grid is made from [m]
     integer :: l, p
-    dz = merge(job%dz, job%dx, job%dz > 0)
-    bottom = huge(bottom)
-    if (dz > 0 .and. job%depth > 0) bottom = earth%layers%top(1) + job%depth + (1 + max(contact_reach, floor_reach))*dz
-    earth%below = count(earth%layers%top > bottom)
+    earth%below = count(earth%layers%top - earth%layers%top(1) > Reach(job, job%dx))
+    earth%deeper = earth%below > 0
     call StartSummary(earth)
     do l = 1, earth%layers%n
       associate (m => earth%layers%medium(:, l))
@@ -144,6 +155,38 @@ contains
     end do
     earth%hash = HashText(hash)
   end procedure SummariseLayers
+
+  !> The depth below the top at which the last cell ends that one of the grid is made from [m]. d: spacing along z where the job
+  !> has none of its own.
+  pure real(dp) function Reach(job, d)
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: d
+    real(dp) :: dz
+    dz = merge(job%dz, d, job%dz > 0)
+    Reach = huge(Reach)
+    if (dz > 0 .and. job%depth > 0) Reach = job%depth + (1 + max(contact_reach, floor_reach))*dz
+  end function Reach
+
+  !> What is told of the range of media.
+  pure function RangesOf(earth) result(ranges)
+    type(model3d_t), intent(in) :: earth
+    real(dp) :: ranges(9)
+    ranges = [earth%vmin, earth%vmax, earth%vsmin, earth%vsmax, earth%vpmin, earth%fluidmin, earth%rhomin, earth%rhomax, earth%qmin]
+  end function RangesOf
+
+  pure subroutine CopyRanges(from, to)
+    type(model3d_t), intent(in) :: from
+    type(model3d_t), intent(inout) :: to
+    to%vmin = from%vmin
+    to%vmax = from%vmax
+    to%vsmin = from%vsmin
+    to%vsmax = from%vsmax
+    to%vpmin = from%vpmin
+    to%fluidmin = from%fluidmin
+    to%rhomin = from%rhomin
+    to%rhomax = from%rhomax
+    to%qmin = from%qmin
+  end subroutine CopyRanges
 
   !> Nothing was told yet.
   pure subroutine StartSummary(earth)

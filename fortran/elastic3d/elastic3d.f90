@@ -51,6 +51,7 @@ module elastic3d_m
   type :: told_t
     type(release_t) :: release                !< moments of a fault
     type(told_receivers_t) :: near            !< too close to their source
+    logical :: layered = .false.              !< some get what the grid lacks there in flat layers
     type(told_receivers_t) :: on_source
     type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact
     type(floor_sources_t) :: below_floor      !< sources of moment right below water
@@ -342,7 +343,8 @@ contains
       if (allocated(error)) return
       if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, &
                                                                     [shot%sx, shot%sy, shot%sz], self%told%release)
-      call Fd3dNear(self%earth, job, scheme, shot, around, n, r, error)
+      call Fd3dNear(self%earth, job, scheme, shot, around, n, r, told, error)
+      self%told%layered = self%told%layered .or. told
       if (n > 0 .and. self%told%near%n == 0) &
         self%told%near%first = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
                        Str(norm2(Fd3dNearAway(around, shot, r, scheme%periodic)), 4)//' m away with cells of '// &
@@ -432,6 +434,7 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       scheme%own%reads = self%told%cells%times()
+      scheme%own%layered = self%told%layered
       if (Model3dTells(self%earth)) scheme%places = merge(place_numbers, medium_parts, scheme%own%reads > 1)
       farther = ''
       if (scheme%half_length == 1) farther = 'from 6 cells on with half-length 1, 5 to 30 % of stress and strain, '

@@ -20,6 +20,7 @@ contains
     integer, parameter :: contact = 2                           ! of the medium, where rock, fluid and air meet
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
+    real(dp), parameter :: layered = 3.0e7_dp                   ! bytes, of fields in flat layers (fd3d_flat_near.f90)
     real(dp) :: inner, parts, own, around, box, slab, beside, model
     integer :: kind, n(3)
     select type (scheme)
@@ -36,7 +37,7 @@ contains
         model = product(real(e%n, dp))
         if (e%on_disk) model = 3*min(model, window_at_once)
         if (fd3d_variants%needs_gpu(s%variant)) own = 0         ! they are there
-        worker = 4*(floats(kind)*own + parts*box + beside + Filtered(scheme))
+        worker = 4*(floats(kind)*own + parts*box + beside + Filtered(scheme)) + merge(layered, 0.0_dp, s%own%layered)
         master = 4*(parts*model + slab)
         if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window) + OfTheTop(e, s, window, n)
         if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)

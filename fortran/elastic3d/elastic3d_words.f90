@@ -1,7 +1,8 @@
 !> Model and scheme in words: for the log, the plan, the files, and to know a job again. Arguments stand in elastic3d.f90.
 submodule(elastic3d_m) elastic3d_words
-  use anelastic_m, only: memory_coarse2001, memory_words
+  use anelastic_m, only: memory_all, memory_coarse2001, memory_words
   use faultwords_m, only: FaultLines
+  use fd3d_grid_m, only: even_q
   use finite_fault_m, only: FaultHash
   use source3d_m, only: SourceNumbers, SourceWords
   use version_m, only: VersionText
@@ -32,7 +33,10 @@ contains
         if (c%free_top .and. .not. c%own%wet) words = words//' surface by parts'     ! by images before 2026-11-27
         if (c%free_top .and. c%own%wet) words = words//' weights by images'            ! by a cubic before 2026-11-29
         if (Model3dCutsFloor(j, self%earth, [c%dx, c%dy, c%dz])) words = words//' sea floor by 7 cells'   ! 5 before 2026-11-30
-        if (self%earth%below > 0) words = words//' layers of the grid'                  ! all of the table before 2026-12-01
+        if (self%earth%deeper) words = words//' layers of the grid'                     ! all of the model before 2026-12-01
+        ! Of single cells before 2026-12-01.
+        if (j%snapshot > 0 .and. c%own%attenuates .and. c%own%memory /= memory_all .and. c%own%qmin < even_q .and. &
+            any(SplitList(c%own%fields) == 'p')) words = words//' pressure of films as of receivers'
         if (c%half_length == 1 .and. c%own%source%kind /= source_fault) words = words//' near to 20 cells'   ! 8 before 2026-11-29
         if (c%own%source%kind /= source_fault .and. (self%earth%layers%n /= 1 .or. (c%free_top .and. .not. c%own%wet))) &
           words = words//' near field in flat layers'                                  ! none before 2026-12-01
@@ -121,6 +125,7 @@ contains
           lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &
                   Str(e%d(2))//' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '// &
                   Str(e%low(2))//' .. '//Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m'
+          if (e%below > 0) lines = lines//', the lowest '//Str(e%below)//' planes of samples below the grid'
         end if
         lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
                 'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'

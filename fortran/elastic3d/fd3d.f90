@@ -56,6 +56,7 @@ module fd3d_m
   type :: frame_t
     integer :: field = 0, axis = 3, index = 1
     logical :: top = .false.
+    logical, allocatable :: even(:, :)            !< points whose pressure is that of all mechanisms; unallocated: none
   end type frame_t
 
   type, extends(timeloop_t) :: fd3d_t
@@ -549,6 +550,7 @@ contains
       call HashAdd(id%times, o%pgv_depth)
       do f = 1, size(self%frame)
         call HashAdd(id%times, [self%frame(f)%field, self%frame(f)%axis, self%frame(f)%index, merge(1, 0, self%frame(f)%top)])
+        if (allocated(self%frame(f)%even)) call HashAdd(id%times, 1)                   ! of single cells before 2026-12-01
       end do
     end associate
   end subroutine identify

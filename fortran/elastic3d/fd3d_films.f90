@@ -3,15 +3,19 @@
 !> On the top and in the map all velocities are those of one point, in the centre of a cell's upper face, as a receiver there
 !> records them (fd3d_map.f90); the top is the ground: where there is air, the uppermost cells below it. In other planes each
 !> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
-!> velocities.
+!> velocities; where each has one mechanism of attenuation, of rock it is the mean over cells around that a receiver takes.
 submodule(fd3d_m) fd3d_films
   use checked_m, only: Below, Whole
-  use fd3d_engine_m, only: field_vx
+  use fd3d_engine_m, only: field_vx, side_periodic
   use fd3d_map_m, only: Fd3dMapNew, Fd3dMapShare
+  use fd3d_moduli_m, only: Fd3dCell
   use fd3d_pieces_m, only: Fd3dTouches
   use fd3d_point_lists_m, only: Fd3dRead
+  use sinc_m, only: sinc_nodes
   use textfile_m, only: NumberOf
   implicit none
+
+  real(sp), parameter :: alike = 1.05_sp          !< moduli of neighbours, one over the other: more is a contact
 
 contains
 
@@ -42,6 +46,7 @@ contains
           do f = 1, size(fields)
             call ReadPlane(self, trim(planes(p)), cells, frame, error)
             call ReadField(trim(fields(f)), frame, error)
+            if (.not. allocated(error)) call FindEven(self, window, frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
             call NewFilm(self, frame, trim(fields(f)), self%film(size(self%frame)))
@@ -92,6 +97,61 @@ contains
     where (.not. above > 0) above = self%whole%n(3) - self%pad(3)
     self%ground = reshape(self%whole%n(3) + 1 - Whole(above), self%whole%n(:2))
   end subroutine FindGround
+
+  !> Finds the points of a film of pressure that are rock as far as the weights of a mean over mechanisms reach. Across a contact
+  !> pressure jumps, and a mean is farther off than the mechanism of a cell. In fluids none relaxes.
+  subroutine FindEven(self, window, frame, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(frame_t), intent(inout) :: frame
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: flag(:)
+    integer :: across(2), a, b, cell(3)
+    if (allocated(frame%even)) deallocate (frame%even)
+    if (frame%field /= pressure .or. .not. self%whole%even .or. (frame%top .and. allocated(self%ground))) return
+    across = pack([1, 2, 3], [1, 2, 3] /= frame%axis)
+    associate (n => self%nf(across), step => self%scheme%snapshot_step, piece => self%piece)
+      allocate (flag(n(1)*n(2)), source=0.0_dp)
+      !$omp parallel do private(a, cell) num_threads(self%around%threads)
+      do b = 1, n(2)
+        do a = 1, n(1)
+          cell(frame%axis) = frame%index
+          cell(across) = self%pad(across) + 1 + ([a, b] - 1)*step
+          if (any(cell < piece%first .or. cell >= piece%first + piece%n)) cycle
+          if (AllAlike(self, window, cell)) flag(a + n(1)*(b - 1)) = 1
+        end do
+      end do
+      !$omp end parallel do
+      call OverAll(self, 'largest', flag, error)
+      if (any(flag > 0)) frame%even = reshape(flag > 0, [n(1), n(2)])
+    end associate
+  end subroutine FindEven
+
+  !> True of a cell from which along all axes neighbours are rock of much the same moduli.
+  pure logical function AllAlike(self, window, cell)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: cell(3)
+    integer :: axis, c, at(3)
+    real(sp) :: rho, moduli(2), before(2)
+    AllAlike = .false.
+    do axis = 1, 3
+      before = 0
+      do c = cell(axis) - sinc_nodes/2, cell(axis) + sinc_nodes/2
+        at = cell
+        at(axis) = c
+        if (self%whole%side(2*axis) == side_periodic) at(axis) = 1 + modulo(c - 1, self%whole%n(axis))
+        if (axis == 3 .and. c < 1 .and. self%whole%side(5) == side_free) cycle
+        if (at(axis) < 1 .or. at(axis) > self%whole%n(axis)) return
+        call Fd3dCell(self%moduli, window, at - self%around%first + 1, rho, moduli(1), moduli(2))
+        moduli(1) = moduli(1) + 2*moduli(2)
+        if (.not. moduli(2) > 0) return
+        if (all(before > 0) .and. any(max(moduli, before) > alike*min(moduli, before))) return
+        before = moduli
+      end do
+    end do
+    AllAlike = .true.
+  end function AllAlike
 
   !> True if the maps are of the top, not of a plane.
   pure logical function OnTop(self)

@@ -3,14 +3,16 @@
 submodule(fd3d_m) fd3d_films_take
   use fd3d_engine_m, only: field_sxx, field_vx
   use fd3d_map_m, only: Fd3dLevels
+  use fd3d_point_lists_m, only: Fd3dEven
   use receiver_sum_m, only: receiver_parts, receiver_sum_t, ReceiverAdd, ReceiverPart
+  use sinc_m, only: sinc_nodes
   implicit none
 
 contains
 
   module procedure FilmsTake
-    real(sp), allocatable :: plane(:, :), part(:, :)
-    integer :: f, c, across(2)
+    real(sp), allocatable :: plane(:, :)
+    integer :: f, across(2)
     self%taken = self%taken + 1
     do f = 1, self%films
       associate (frame => self%frame(f), film => self%film(f))
@@ -25,19 +27,76 @@ contains
         if (frame%field /= pressure) then
           call Section(self, frame, frame%field, plane, error)
         else
-          part = plane
-          plane = 0
-          do c = 0, 2
-            call Section(self, frame, field_sxx + c, part, error)
-            if (allocated(error)) return
-            plane = plane - part/3
-          end do
+          call PressureOf(self, frame, plane, error)
         end if
         if (allocated(error)) return
         film%a(:, :, self%taken) = Thinned(self, plane, across)
+        if (allocated(frame%even)) call ByAllMechanisms(self, frame, across, film%a(:, :, self%taken), error)
+        if (allocated(error)) return
       end associate
     end do
   end procedure FilmsTake
+
+  !> Pressure of the cells of a plane.
+  subroutine PressureOf(self, frame, plane, error)
+    class(fd3d_t), intent(inout) :: self
+    type(frame_t), intent(in) :: frame
+    real(sp), intent(inout) :: plane(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: part(:, :)
+    integer :: c
+    allocate (part, source=plane)
+    plane = 0
+    do c = 0, 2
+      call Section(self, frame, field_sxx + c, part, error)
+      if (allocated(error)) return
+      plane = plane - part/3
+    end do
+  end subroutine PressureOf
+
+  !> Gives points of rock the mean of the pressure around them that a receiver in the middle of a cell would take, in true units.
+  subroutine ByAllMechanisms(self, frame, across, out, error)
+    class(fd3d_t), intent(inout) :: self
+    type(frame_t), intent(in) :: frame
+    integer, intent(in) :: across(2)
+    real(sp), intent(inout) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    type(frame_t) :: one
+    real(dp), allocatable :: mean(:, :)
+    real(sp), allocatable :: plane(:, :)
+    real(dp) :: w(sinc_nodes), u(sinc_nodes, size(out, 1)), v(sinc_nodes)
+    integer :: node(sinc_nodes), i(sinc_nodes, size(out, 1)), j(sinc_nodes), m, a, b
+    allocate (mean(self%whole%n(across(1)), self%whole%n(across(2))), source=0.0_dp)
+    allocate (plane(size(mean, 1), size(mean, 2)), source=0.0_sp)
+    call Fd3dEven(self%whole, frame%axis, frame%index, node, w)
+    one = frame_t(axis=frame%axis)
+    do m = 1, sinc_nodes
+      if (.not. abs(w(m)) > 0) cycle
+      one%index = node(m)
+      call PressureOf(self, one, plane, error)
+      if (allocated(error)) return
+      mean = mean + w(m)*plane
+    end do
+    if (.not. self%gathers()) return
+    do a = 1, size(out, 1)
+      call Fd3dEven(self%whole, across(1), Cell(across(1), a), i(:, a), u(:, a))
+    end do
+    do b = 1, size(out, 2)
+      if (.not. any(frame%even(:, b))) cycle
+      call Fd3dEven(self%whole, across(2), Cell(across(2), b), j, v)
+      do a = 1, size(out, 1)
+        if (frame%even(a, b)) out(a, b) = scale(real(dot_product(u(:, a), matmul(mean(i(:, a), j), v)), sp), self%exponent2)
+      end do
+    end do
+
+  contains
+
+    !> The cell of the grid that the n-th point along an axis is.
+    pure integer function Cell(axis, n)
+      integer, intent(in) :: axis, n
+      Cell = self%pad(axis) + 1 + (n - 1)*self%scheme%snapshot_step
+    end function Cell
+  end subroutine ByAllMechanisms
 
   !> A velocity at the points of the top, in true units. The cells of a point may lie in several pieces: each has a part of its sum.
   subroutine AtTop(self, field, out, error)

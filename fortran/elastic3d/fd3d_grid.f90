@@ -11,7 +11,7 @@ module fd3d_grid_m
   private
   public :: Fd3dGrid, Fd3dSameGrid
 
-  real(dp), parameter :: even_q = 1000   !< a smallest Q beyond: mechanisms differ by less than even weights do from the best ones
+  real(dp), parameter, public :: even_q = 1000   !< a smallest Q beyond: mechanisms differ by less than even weights from others
 
 contains
 

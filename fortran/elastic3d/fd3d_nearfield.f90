@@ -34,14 +34,16 @@ contains
   end function Fd3dNearTold
 
   !> Receivers of a shot that are closer to its source than the grid can tell, and for which what it lacks cannot be said exactly,
-  !> from 6 cells on not at all, but not on it; `first`: one of them, 0 if there is none.
-  subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, error)
+  !> from 6 cells on not at all, but not on it; `first`: one of them, 0 if there is none. `layered`: for some it is found in flat
+  !> layers.
+  subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, layered, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     integer, intent(out) :: n, first
+    logical, intent(out) :: layered
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: known
     type(box_t) :: box, one
@@ -50,6 +52,7 @@ contains
     integer :: r, wider
     n = 0
     first = 0
+    layered = .false.
     if (scheme%own%source%kind == source_fault) return
     wider = merge(scheme%half_length, 0, Fd3dNearSlopes(scheme%components))
     within = Fd3dNearTold(scheme%half_length)*(1 - 1e-6_dp)
@@ -78,6 +81,7 @@ contains
         if (.not. looked) call LookForLayers()
         if (allocated(error)) return
         helped = flat(r, merge(2, 1, wider > 0))
+        layered = layered .or. any(flat(r, :))
       end if
       helped = helped .and. (far .or. scheme%own%memory == memory_all .or. .not. any(known%medium(:, :, :, 4:) > relaxes))
       call Tell(.not. helped)

@@ -25,7 +25,7 @@ module fd3d_point_lists_m
   implicit none
   private
   public :: fd3d_list_t, Fd3dForce, Fd3dMoves, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dRoom, Fd3dSum, Fd3dMerge
-  public :: Fd3dOwned, StandsOnHalf
+  public :: Fd3dOwned, Fd3dEven, StandsOnHalf
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter, public :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
@@ -311,6 +311,21 @@ contains
     end if
     share = list%share(:, merge(2, 1, StandsOnHalf(field, 3)))
   end function Shares
+
+  !> Cells along an axis of the whole grid, and even weights, by which the middle of cell c has of what stands in centres the same
+  !> share of all mechanisms. Cells may lie outside.
+  subroutine Fd3dEven(grid, axis, c, node, w)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: axis, c
+    integer, intent(out) :: node(sinc_nodes)
+    real(dp), intent(out) :: w(sinc_nodes)
+    type(axis_t) :: along
+    type(error_t), allocatable :: error           ! none, as cells outside are no fault
+    call AxisWeights(grid, field_sxx, axis, (c - 0.5_dp)*grid%d(axis), .true., .true., along, error)
+    node = c
+    node(:along%n) = along%node(:along%n)
+    w = along%w
+  end subroutine Fd3dEven
 
   !> Weights of a source in rows, from 1, that have less than a cell, or more.
   pure subroutine ActOnShares(share, row, w)

@@ -29,6 +29,7 @@ module scheme3d_m
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
     integer :: halo = halo_auto               !< the way of halos between pieces
     integer :: wide = wide_no                 !< of velocities alone, twice as deep
+    logical :: layered = .false.              !< fields in flat layers are computed close to the source of some shot
     real(dp) :: reads = 1                     !< times as many cells as in even rock are read by receivers (receiver_cells.f90)
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says

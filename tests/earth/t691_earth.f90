@@ -36,6 +36,7 @@ program t691_earth
   call Layers()
   call LayersByRule()
   call Volumes()
+  call DeepVolumes()
   call Mixtures()
   call Contacts()
   call Windows()
@@ -96,6 +97,39 @@ contains
     call Model3dWindow(earth, job, shot, window, error)
     call Claim(all(abs(medium - window%medium) <= 0) .and. earth%below == 0, 'the cells are those without it')
   end subroutine DeepLayers
+
+  !> The same of samples of volumes, which on disk are looked through slab by slab.
+  subroutine DeepVolumes()
+    character(:), allocatable :: text
+    real(sp) :: v(4, 4, 40), q(4, 4, 40)
+    integer :: deep, at
+    text = 'vp = v.raw'//nl//'vp_vs = 2'//nl//'qs = q.raw'//nl//'model_nx = 4'//nl//'model_ny = 4'//nl//'model_nz = 40'//nl// &
+           'model_dx = 500'//nl//'model_dy = 500'//nl//'model_dz = 100'//nl//'dx = 200'//nl//'dy = 200'//nl//'dz = 200'//nl
+    do deep = 1, 4
+      at = merge(22, 40, deep == 2)
+      v = 4000
+      q = 50
+      v(3, 2, at) = 9000
+      q(2, 3, at) = 12
+      if (deep == 4) v(3, 2, at) = 4000
+      if (deep == 4) q(2, 3, at) = 50
+      call Put('v.raw', [v])
+      call Put('q.raw', [q])
+      call Settings(text//trim(merge('depth = 1500'//nl, repeat(' ', 13), deep /= 3)))
+      call Model3dRead(job, earth, error)
+      call ClaimFine(error, 'a volume with a fast sample in plane '//Str(at))
+      call Claim((abs(earth%vmax - 4000) < 1e-9 .and. abs(earth%qmin - 50) < 1e-4) .eqv. any(deep == [1, 4]), &
+                 'depth '//Str(job%depth)//' m: vp to '//Str(earth%vmax)//' m/s, Q from '//Str(earth%qmin, 4)// &
+                 ': samples count that cells of the grid know')
+      call Claim((earth%deeper .eqv. deep == 1) .and. earth%below == merge(7, 0, deep /= 3), &
+                 Str(earth%below)//' planes below the grid change what is told only where they differ')
+    end do
+    v(:, :, :36) = 0
+    call Put('v.raw', [v])
+    call Settings(text//'depth = 1500'//nl)
+    call Model3dRead(job, earth, error)
+    call ClaimFails(error, 'is nothing but air down to depth = 1500 m: raise depth', 'rock below the grid alone')
+  end subroutine DeepVolumes
 
   !> One thinner than its cell is no step: the cell has harmonic moduli, mean density, and those beside it are as they are.
   subroutine ThinLayer()

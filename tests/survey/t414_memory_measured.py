@@ -117,6 +117,8 @@ if "debug" not in str(PROGRAM):
     Path("well.receivers").write_text("list well\n" + "".join(f"{c + 1} 203.4 {20 + 0.36*c:.2f} 41.7\n" for c in range(1000)))
     Path("line.keymap").write_text("lists well.receivers\nshot 11 253.3 111.7 well y=-12.3\n")
     compare("3D, a well of 1000 receivers through a contact", *beside, "components=vx,sxx", program=small.PROGRAM)
+    Path("line.keymap").write_text("spread net fixed x0=203.4 interval=43.7 channels=2 depth=203.1 y=41.7\nshot 11 253.3 191.7 net y=12.3\n")
+    compare("3D, receivers and a source beside a flat contact", *beside, "components=vx", program=small.PROGRAM)
     small.make(shots=1, layers=two_layers.format(q="80 40"), output="three.nc")
     compare("3D with attenuation", *words, "tmax=0.02", program=small.PROGRAM)
     make(shots=1, aperture=-1)
