@@ -50,11 +50,10 @@ contains
       if (allocated(error)) return
     else if (standing%journal%open) then
       call JudgeOpen(output, standing, sight)
-    else if (Begins(output, standing%journal, sight)) then
-      standing%journal%running = .true.
-      call Count(standing)
-      standing%state = 'running'
-      standing%reason = 'the run after it, which makes its files ('//sight%holder//')'
+    else if (BegunAfter(output, standing%journal, sight)) then
+      standing%journal%running = sight%lives
+      call JudgeOpen(output, standing, sight)
+      if (sight%lives) standing%reason = 'the run after it, which makes its files ('//sight%holder//')'
     else
       call JudgeClosed(output, standing)
     end if
@@ -92,15 +91,19 @@ contains
     journal%running = journal%running .or. sight%lives
   end subroutine Read
 
-  !> True where a run that began after the last line of a journal has the lock: it reads, or the output grows.
-  logical function Begins(output, journal, sight)
+  !> True where the lock is that of a run which began after the last line of a journal: it reads, or the output grows, or it was
+  !> killed over that. In the second of that line it began if it lives: who has written the line is about to give its lock back.
+  logical function BegunAfter(output, journal, sight)
     character(*), intent(in) :: output
     type(journal_t), intent(in) :: journal
     type(sight_t), intent(out) :: sight
+    real(dp) :: after
     call LockLook(StoreLockPath(output), sight)
-    Begins = sight%lives .and. len(sight%holder) > 20
-    if (Begins) Begins = ClockParse(sight%holder(len(sight%holder) - 19:)) > journal%latest
-  end function Begins
+    BegunAfter = sight%there .and. len(sight%holder) > 20
+    if (.not. BegunAfter) return
+    after = ClockParse(sight%holder(len(sight%holder) - 19:)) - journal%latest
+    BegunAfter = after > 0 .or. (sight%lives .and. after >= 0)
+  end function BegunAfter
 
   !> Sets components one by one: gfortran leaks a function's result in a structure constructor.
   subroutine NoJournal(output, journal)
