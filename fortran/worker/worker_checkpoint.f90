@@ -4,9 +4,10 @@ module worker_checkpoint_m
   use checkpoint_m, only: CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerHas, CheckpointerResume, &
                           CheckpointerSettle, CheckpointerTurn
   use error_m, only: error_t
-  use group_m, only: GroupAgree
+  use group_m, only: GroupAgree, GroupListen
   use kinds_m, only: dp
   use barrier_m, only: Rest
+  use master_heartbeat_m, only: HeartbeatHeard
   use worker_type_m, only: worker_t, BEAT, WorkerBeat, WorkerFind, WorkerNote
   implicit none
   private
@@ -78,17 +79,29 @@ contains
     end associate
   end subroutine StateKeepLast
 
-  !> Waits until a state is on the disk, and sends heartbeats meanwhile.
+  !> Waits until a state is on the disk, however long, and sends heartbeats meanwhile; messages that come are for later.
   subroutine AwaitDisk(worker)
     type(worker_t), intent(inout) :: worker
     logical :: master_gone
     real(dp) :: nap
     nap = 0
     do while (CheckpointerBusy(worker%checkpointer))
+      call Listen(worker)
       call WorkerBeat(worker, master_gone)
       call Rest(nap)
     end do
   end subroutine AwaitDisk
+
+  !> Takes what is here: a worker that does not hear rank 0 would give it up.
+  subroutine Listen(worker)
+    type(worker_t), intent(inout) :: worker
+    integer :: before
+    if (associated(worker%link%listener)) return
+    before = 0
+    if (allocated(worker%group%postponed)) before = size(worker%group%postponed)
+    call GroupListen(worker%group)
+    if (size(worker%group%postponed) > before) call HeartbeatHeard(worker%heartbeat)
+  end subroutine Listen
 
   !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
   subroutine StateDiscard(worker, active, error)
