@@ -7,13 +7,13 @@ module standing_m
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
   use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t
-  use runnote_m, only: begun_t, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
+  use runnote_m, only: begun_t, BegunBefore, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
                        cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram
   use store_m, only: StoreJournalPath, StoreLockPath, StoreStopPath
   use text_m, only: NextLine, Str
   implicit none
   private
-  public :: standing_t, StandingFind, StandingWords, StandingParked
+  public :: standing_t, StandingFind, StandingWords, StandingParked, StandingOwn
 
   real(dp), parameter :: LATE = 30.0_dp       !< a lock is written every 5 s [s]
 
@@ -255,6 +255,20 @@ contains
     end select
     if (standing%exit_status >= 0) s = s//', exit status '//Str(standing%exit_status)
   end function StandingWords
+
+  !> True where the last run on the output was of this Slurm job, which was started again since.
+  logical function StandingOwn(output) result(own)
+    character(*), intent(in) :: output
+    type(journal_t) :: journal
+    type(begun_t) :: begun
+    type(error_t), allocatable :: unreadable
+    own = .false.
+    if (.not. JournalBegun(StoreJournalPath(output))) return
+    call JournalRead(journal, StoreJournalPath(output), unreadable)
+    if (allocated(unreadable)) return
+    call BegunRead(journal%begun, begun)
+    own = BegunBefore(begun)
+  end function StandingOwn
 
   ! --- what to type --------------------------------------------------------------------------------------------------
 
