@@ -92,17 +92,15 @@ contains
   end subroutine Read
 
   !> True where the lock is that of a run which began after the last line of a journal: it reads, or the output grows, or it was
-  !> killed over that. In the second of that line it began if it lives: who has written the line is about to give its lock back.
+  !> killed over that. One that lives did, by whatever clock: who has written that line has given its lock back since.
   logical function BegunAfter(output, journal, sight)
     character(*), intent(in) :: output
     type(journal_t), intent(in) :: journal
     type(sight_t), intent(out) :: sight
-    real(dp) :: after
     call LockLook(StoreLockPath(output), sight)
-    BegunAfter = sight%there .and. len(sight%holder) > 20
-    if (.not. BegunAfter) return
-    after = ClockParse(sight%holder(len(sight%holder) - 19:)) - journal%latest
-    BegunAfter = after > 0 .or. (sight%lives .and. after >= 0)
+    BegunAfter = sight%lives
+    if (BegunAfter .or. .not. sight%there .or. len(sight%holder) <= 20) return
+    BegunAfter = ClockParse(sight%holder(len(sight%holder) - 19:)) > journal%latest
   end function BegunAfter
 
   !> Sets components one by one: gfortran leaks a function's result in a structure constructor.
