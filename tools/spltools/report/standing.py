@@ -58,7 +58,8 @@ class Standing:
                 self.damage = f'the journal is damaged in line {number}; what stands here goes by the lines before'
                 break
         self.parked = self._parked()
-        self.closed = bool(self.runs) and self.runs[-1].closed     # a run that makes its files, as of an output that grows, has the lock alone
+        self.closed = bool(self.runs) and self.runs[-1].closed
+        # A run that makes its files, as of an output that grows, has the lock alone.
         self.running = bool(self.runs) and (not self.closed and held(self.path) or beats(output + '.lock'))
 
     def _take(self, line):
