@@ -61,7 +61,7 @@ module journal_m
     real(dp) :: created = 0, started = 0, latest = 0   !< first line, last start, last event [s since 1970], 0 = never
     character(:), allocatable :: begun, ended !< notes of the last start and of its stop, see runnote.f90; '' = none
     character(64) :: host = ''                !< of the last start
-    logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
+    logical :: open = .false.                 !< the last start, or growth, was followed by no stop: running, or killed
     logical :: taken = .false.                !< another run has made what was to be forgotten
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's

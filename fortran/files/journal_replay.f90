@@ -93,6 +93,7 @@ contains
     case (event_resume)
     case (event_grow)
       journal%grown = journal%grown + 1
+      journal%open = .true.           ! no run has ended since, as the one that grows has yet to begin
       journal%growth = NoteOf(line, e)
     case default
       i = JournalFind(journal, e%record)

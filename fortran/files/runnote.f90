@@ -12,7 +12,7 @@ module runnote_m
   use text_m, only: FString, Str, ToInt
   implicit none
   private
-  public :: begun_t, ended_t, BegunNote, BegunRead, EndedNote, EndedRead, OwnFolder, OwnProgram
+  public :: begun_t, ended_t, BegunNote, BegunRead, BegunBefore, EndedNote, EndedRead, OwnFolder, OwnProgram
 
   integer, parameter :: most = 370            !< characters of a note: see journal.f90
   integer, parameter :: path_most = 4096
@@ -48,11 +48,7 @@ contains
     if (group > 1) note = note//' group='//Str(group)
     note = note//' variant='//variant
     note = note//Named(' launch=', Environment('SPL_LAUNCH'))
-    if (Environment('SLURM_HET_JOB_ID') /= '') then
-      note = note//Named(' slurm=', Environment('SLURM_HET_JOB_ID'))
-    else
-      note = note//Named(' slurm=', Environment('SLURM_JOB_ID'))
-    end if
+    note = note//Named(' slurm=', SlurmJob())
     folder = OwnFolder()
     if (len(note) + len(folder) + 8 < most .and. Printable(folder)) note = note//Named(' folder=', folder)
   end function BegunNote
@@ -71,6 +67,22 @@ contains
     begun%nodes = Number(Word(note(:at - 1), 'nodes'), 0)
     begun%group = max(1, Number(Word(note(:at - 1), 'group'), 1))
   end subroutine BegunRead
+
+  !> True if that run was of this Slurm job, which was started again since.
+  logical function BegunBefore(begun) result(before)
+    type(begun_t), intent(in) :: begun
+    character(:), allocatable :: job, restarts
+    job = SlurmJob()
+    restarts = Environment('SLURM_RESTART_COUNT')
+    before = job /= '' .and. begun%slurm == job .and. Number(restarts, 0) > 0
+  end function BegunBefore
+
+  !> The number of the Slurm job, of a heterogeneous one as a whole, '' where there is none.
+  function SlurmJob() result(job)
+    character(:), allocatable :: job
+    job = Environment('SLURM_HET_JOB_ID')
+    if (job == '') job = Environment('SLURM_JOB_ID')
+  end function SlurmJob
 
   !> The note of a run that ends now. `cause`: one of the words above, '' where all was done.
   pure function EndedNote(exit_status, cause, why) result(note)

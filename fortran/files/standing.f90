@@ -7,13 +7,13 @@ module standing_m
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
   use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t
-  use runnote_m, only: begun_t, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
+  use runnote_m, only: begun_t, BegunBefore, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
                        cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram
   use store_m, only: StoreJournalPath, StoreLockPath, StoreStopPath
   use text_m, only: NextLine, Str
   implicit none
   private
-  public :: standing_t, StandingFind, StandingWords, StandingParked
+  public :: standing_t, StandingFind, StandingWords, StandingParked, StandingOwn
 
   real(dp), parameter :: LATE = 30.0_dp       !< a lock is written every 5 s [s]
 
@@ -50,11 +50,10 @@ contains
       if (allocated(error)) return
     else if (standing%journal%open) then
       call JudgeOpen(output, standing, sight)
-    else if (Begins(output, standing%journal, sight)) then
-      standing%journal%running = .true.
-      call Count(standing)
-      standing%state = 'running'
-      standing%reason = 'the run after it, which makes its files ('//sight%holder//')'
+    else if (BegunAfter(output, standing%journal, sight)) then
+      standing%journal%running = sight%lives
+      call JudgeOpen(output, standing, sight)
+      if (sight%lives) standing%reason = 'the run after it, which makes its files ('//sight%holder//')'
     else
       call JudgeClosed(output, standing)
     end if
@@ -92,15 +91,17 @@ contains
     journal%running = journal%running .or. sight%lives
   end subroutine Read
 
-  !> True where a run that began after the last line of a journal has the lock: it reads, or the output grows.
-  logical function Begins(output, journal, sight)
+  !> True where the lock is that of a run which began after the last line of a journal: it reads, or the output grows, or it was
+  !> killed over that. One that lives did, by whatever clock: who has written that line has given its lock back since.
+  logical function BegunAfter(output, journal, sight)
     character(*), intent(in) :: output
     type(journal_t), intent(in) :: journal
     type(sight_t), intent(out) :: sight
     call LockLook(StoreLockPath(output), sight)
-    Begins = sight%lives .and. len(sight%holder) > 20
-    if (Begins) Begins = ClockParse(sight%holder(len(sight%holder) - 19:)) > journal%latest
-  end function Begins
+    BegunAfter = sight%lives
+    if (BegunAfter .or. .not. sight%there .or. len(sight%holder) <= 20) return
+    BegunAfter = ClockParse(sight%holder(len(sight%holder) - 19:)) > journal%latest
+  end function BegunAfter
 
   !> Sets components one by one: gfortran leaks a function's result in a structure constructor.
   subroutine NoJournal(output, journal)
@@ -252,6 +253,20 @@ contains
     end select
     if (standing%exit_status >= 0) s = s//', exit status '//Str(standing%exit_status)
   end function StandingWords
+
+  !> True where the last run on the output was of this Slurm job, which was started again since.
+  logical function StandingOwn(output) result(own)
+    character(*), intent(in) :: output
+    type(journal_t) :: journal
+    type(begun_t) :: begun
+    type(error_t), allocatable :: unreadable
+    own = .false.
+    if (.not. JournalBegun(StoreJournalPath(output))) return
+    call JournalRead(journal, StoreJournalPath(output), unreadable)
+    if (allocated(unreadable)) return
+    call BegunRead(journal%begun, begun)
+    own = BegunBefore(begun)
+  end function StandingOwn
 
   ! --- what to type --------------------------------------------------------------------------------------------------
 

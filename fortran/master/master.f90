@@ -137,7 +137,7 @@ contains
       return
     end if
     call LogWarn('message '//Str(message%kind)//' of rank '//Str(message%from)//' is not used: '//why// &
-                 '; all nodes must run the same build')
+                 trim(merge('                                   ', '; all nodes must run the same build', message%lost)))
     if (all(message%kind /= [MSG_MODEL, MSG_GATHER, MSG_SNAPS])) return
     if (any(message%n(1:2) < 1 .or. message%n(1:2) > huge(1))) return
     call VerdictMessage(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, reply)

@@ -26,6 +26,7 @@ module run_m
   use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
+  use standing_m, only: StandingOwn
   use scheme_exchange_m, only: PREPARING, SchemeReceive, SchemeSend, SIGNALLED
   use store_m, only: store_t, StoreClose, StoreOpen, StoreOthersDone, StoreStopPath
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
@@ -57,7 +58,7 @@ contains
     type(error_t), allocatable :: error
     character(:), allocatable :: why
     real(dp) :: start, deadline
-    logical :: ok
+    logical :: ok, overwrite
     start = host_seconds()
     deadline = FOREVER
     broken = .false.
@@ -74,7 +75,11 @@ contains
     if (broken .or. exit_status /= 0) return
     if (role%master) then
       if (job%group == 0) call EarlyBeatsBegin(role%world, job%lease)
-      call Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
+      overwrite = job%overwrite
+      if (overwrite) overwrite = .not. StandingOwn(job%output)     ! what it did before it was started again is not to be lost
+      if (job%overwrite .and. .not. overwrite) &
+        call LogInfo('this Slurm job was started again and goes on: overwrite=yes was for its first start')
+      call Prepare(role, physics, job, settings, overwrite, start, why, survey, store, deadline, exit_status, error)
     end if
     options%shots_per_gpu = job%shots_per_gpu
     options%gpu_memory = 1.0e9_dp*job%gpu_memory
@@ -83,7 +88,7 @@ contains
     if (job%steps_a_pass /= 'auto') options%steps_a_pass = iachar(job%steps_a_pass) - iachar('0')
     options%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, options%checkpoint, ok)
-    if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, job%overwrite)   ! else they may be another's
+    if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, overwrite)   ! else they may be another's
     if (role%master) call EarlyBeatsEnd()
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (.not. role%master) return
@@ -91,13 +96,14 @@ contains
     if (ok .or. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
 
-  !> Rank 0 checks what the job needs, opens its output and tells what will be done. `why`: of the ranks that share a shot; `start`
-  !> of the run and `deadline` [s].
-  subroutine Prepare(role, physics, job, settings, start, why, survey, store, deadline, exit_status, error)
+  !> Rank 0 checks what the job needs, opens its output and tells what will be done. `overwrite`: what is there is not gone on with;
+  !> `why`: of the ranks that share a shot; `start` of the run and `deadline` [s].
+  subroutine Prepare(role, physics, job, settings, overwrite, start, why, survey, store, deadline, exit_status, error)
     type(role_t), intent(in) :: role
     class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
     character(*), intent(in) :: settings, why
+    logical, intent(in) :: overwrite
     real(dp), intent(in) :: start
     type(survey_t), target, intent(inout) :: survey
     type(store_t), target, intent(inout) :: store
@@ -117,7 +123,7 @@ contains
     if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
     if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
     call host_signals_end(0)                  ! from here on the master sees to them: there are files to be closed
-    if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
+    if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, overwrite, job%verify == 'last', error, &
                                                BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks, &
                                                          VariantsOf(role, survey)), &
                                                survey%keymap)

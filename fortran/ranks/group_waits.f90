@@ -53,7 +53,7 @@ contains
     if (.not. associated(group%link)) return
     if (.not. allocated(group%postponed)) allocate (group%postponed(0))
     do while (LinkReceive(group%link, message))
-      if (message%kind == MSG_END .and. message%n(2) == 1) then
+      if (group%n > 1 .and. message%kind == MSG_END .and. message%n(2) == 1) then
         group%end = message
         group%why_broken = 'the job has lost ranks'
         group%broken = .true.

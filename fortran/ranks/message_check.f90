@@ -24,6 +24,8 @@ contains
     character(:), allocatable :: why
     logical :: to_master
     why = ''
+    if (m%lost) why = 'there is no memory for it'
+    if (m%lost) return
     to_master = present(nworkers) .and. present(nshots)
     select case (m%kind)
     case (MSG_READY)

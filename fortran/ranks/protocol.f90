@@ -63,6 +63,7 @@ module protocol_m
   integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read,
   real(dp), parameter :: STILL = 5.0_dp       !< unless none of these messages came in so many seconds: a sender stands still
   integer(i8), parameter :: LONGEST = 2_i8**38  !< numbers of a kind in a message, beyond which a header is garbled
+  real(dp), asynchronous :: nowhere           !< where lost messages go
 
   type :: message_t
     integer :: kind = MSG_NONE
@@ -73,6 +74,7 @@ module protocol_m
     real(dp), allocatable :: places(:)        !< positions and other double numbers
     real(sp), allocatable :: fields(:)        !< model window or traces
     real(sp), pointer, contiguous :: lent(:) => null()   !< traces that stay where they are: lent_memory.f90
+    logical :: lost = .false.                 !< there was no memory for text, positions and fields, which are empty
   end type message_t
 
   !> The master as a link sees it: it handles messages and replies.
@@ -103,7 +105,7 @@ module protocol_m
   !> A message whose header is here and whose rest may not be yet.
   type :: incoming_t
     type(message_t) :: message
-    integer(i8) :: bytes = 0                  !< that are awaited of it, 0 where it does not come
+    integer(i8) :: bytes = 0                  !< that are awaited of it, 0 where it does not come, or is lost
     logical :: forgotten = .false.            !< its sender is taken for lost
     type(MPI_Request), allocatable :: request(:)   !< of all parts
     type(incoming_t), pointer :: next => null()
@@ -384,19 +386,20 @@ contains
     integer :: i, r
     call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
     allocate (a)
-    if (HeaderUsable(h)) call MakeRoom(a%message, h(HEADER - 2:))
-    if (.not. allocated(a%message%fields)) then
+    if (.not. HeaderUsable(h)) then
       h = 0
       h(1) = MSG_GARBLED
-      call MakeRoom(a%message, h(HEADER - 2:))
     end if
-    a%bytes = 4*h(HEADER)
+    call MakeRoom(a%message, h(HEADER - 2:))
+    if (.not. a%message%lost) a%bytes = 4*h(HEADER)
     associate (m => a%message, n => h(HEADER - 2:), w => link%world)
       m%kind = int(h(1))
       m%from = rank
       m%n = h(2:1 + NUMBERS)
       m%x = transfer(h(2 + NUMBERS:1 + 2*NUMBERS), m%x, NUMBERS)
       allocate (a%request(Parts(n(1)) + Parts(n(2)) + Parts(n(3))))
+      if (m%lost) call Drop(link, rank, n, a%request)
+      if (m%lost) n = 0
       r = 0
       do i = 1, Parts(n(1))
         r = r + 1
@@ -421,17 +424,43 @@ contains
     link%last_in => a
   end subroutine ReceiveHeader
 
-  !> Room for text, positions and fields; without memory for them there are no fields.
+  !> Room for text, positions and fields of a new message; without memory for them it is lost.
   subroutine MakeRoom(message, n)
     type(message_t), intent(inout) :: message
     integer(i8), intent(in) :: n(3)
     integer :: status
-    if (allocated(message%text)) deallocate (message%text)
-    if (allocated(message%places)) deallocate (message%places)
     allocate (character(n(1)) :: message%text, stat=status)
     if (status == 0) allocate (message%places(n(2)), stat=status)
     if (status == 0) allocate (message%fields(n(3)), stat=status)
+    message%lost = status /= 0
+    if (.not. message%lost) return
+    if (allocated(message%text)) deallocate (message%text)
+    if (allocated(message%places)) deallocate (message%places)
+    allocate (character(0) :: message%text)
+    allocate (message%places(0), message%fields(0))
   end subroutine MakeRoom
+
+  !> Receives all parts of a lost message, before those of later ones, into one number: MPI has no other way to be rid of them, and
+  !> one that is shorter than what comes makes Open MPI write behind it.
+  subroutine Drop(link, rank, n, request)
+    type(link_t), intent(in) :: link
+    integer, intent(in) :: rank
+    integer(i8), intent(in) :: n(3)
+    type(MPI_Request), intent(inout) :: request(:)
+    type(MPI_Datatype) :: of(3), folded
+    integer :: kind, i, r
+    of = [MPI_CHARACTER, MPI_DOUBLE_PRECISION, MPI_REAL]
+    r = 0
+    do kind = 1, 3
+      do i = 1, Parts(n(kind))
+        r = r + 1
+        call MPI_Type_create_hvector(PartLength(n(kind), i), 1, 0_MPI_ADDRESS_KIND, of(kind), folded)
+        call MPI_Type_commit(folded)
+        call MPI_Irecv(nowhere, 1, folded, rank, TAG_BODY, link%world, request(r))
+        call MPI_Type_free(folded)
+      end do
+    end do
+  end subroutine Drop
 
   !> True where the kind and the lengths of text, positions and fields in a header are possible.
   pure logical function HeaderUsable(h) result(usable)
@@ -478,6 +507,7 @@ contains
     call move_alloc(a%message%text, message%text)
     call move_alloc(a%message%places, message%places)
     call move_alloc(a%message%fields, message%fields)
+    message%lost = a%message%lost
     deallocate (a)
   end subroutine ReceiveWhole
 

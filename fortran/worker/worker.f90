@@ -45,6 +45,7 @@ contains
     type(worker_options_t), intent(in) :: options
     type(job_end_t), intent(out) :: job_end
     type(worker_t), allocatable, target :: worker
+    type(error_t), allocatable :: lost
     character(:), allocatable :: said
     integer :: i
     logical :: computing
@@ -61,7 +62,7 @@ contains
     do i = 1, size(worker%active)
       call worker%active(i)%solver%free()
     end do
-    call AwaitDisk(worker)                      ! a worker that is silent meanwhile would be taken for lost
+    call AwaitDisk(worker, lost)                ! a worker that is silent meanwhile would be taken for lost
     call CheckpointerEnd(worker%checkpointer, said)
     if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
     if (.not. worker%job_over) call Bye(worker)

@@ -4,9 +4,10 @@ module worker_checkpoint_m
   use checkpoint_m, only: CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerHas, CheckpointerResume, &
                           CheckpointerSettle, CheckpointerTurn
   use error_m, only: error_t
-  use group_m, only: GroupAgree
+  use group_m, only: GroupAgree, GroupListen, WISHES
   use kinds_m, only: dp
   use barrier_m, only: Rest
+  use master_heartbeat_m, only: HeartbeatHeard
   use worker_type_m, only: worker_t, BEAT, WorkerBeat, WorkerFind, WorkerNote
   implicit none
   private
@@ -23,7 +24,10 @@ contains
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
-    if (CheckpointerHas(worker%checkpointer, active%shot%record)) call AwaitDisk(worker)      ! that of another shot, not in silence
+    logical :: waits
+    waits = CheckpointerHas(worker%checkpointer, active%shot%record)
+    if (waits .or. worker%role%group_size > 1) call AwaitDisk(worker, error)   ! that of another shot, not in silence
+    if (allocated(error)) return
     call CheckpointerResume(worker%checkpointer, active%states, active%solver, active%shot%record, said, error)
     call WorkerNote(worker, said, active%states%head > 0)
     if (active%states%head > 0) active%last_beat = active%last_beat - BEAT   ! the master learns at once where it goes on
@@ -67,9 +71,11 @@ contains
     if (i == 0) return
     associate (active => worker%active(i))
       if (active%solver%fraction() <= 0) return
-      call AwaitDisk(worker)
-      call CheckpointerTurn(worker%checkpointer, active%states, active%solver, record, .true., said, error, wait=.false.)
-      call AwaitDisk(worker)
+      said = ''
+      call AwaitDisk(worker, error)
+      if (.not. allocated(error)) &
+        call CheckpointerTurn(worker%checkpointer, active%states, active%solver, record, .true., said, error, wait=.false.)
+      call AwaitDisk(worker, error)
       late = ''
       if (.not. allocated(error)) call CheckpointerSettle(worker%checkpointer, active%states, record, late, error)
       if (worker%role%group_size > 1) call GroupAgree(worker%group, error)
@@ -78,17 +84,43 @@ contains
     end associate
   end subroutine StateKeepLast
 
-  !> Waits until a state is on the disk, and sends heartbeats meanwhile.
-  subroutine AwaitDisk(worker)
+  !> Waits until a state is on the disk, however long, and sends heartbeats meanwhile; messages that come are for later. All ranks
+  !> of a group come here.
+  subroutine AwaitDisk(worker, error)
     type(worker_t), intent(inout) :: worker
+    type(error_t), allocatable, intent(inout) :: error
     logical :: master_gone
     real(dp) :: nap
     nap = 0
-    do while (CheckpointerBusy(worker%checkpointer))
+    do while (Busy(worker, error))
+      call Listen(worker)
       call WorkerBeat(worker, master_gone)
       call Rest(nap)
     end do
   end subroutine AwaitDisk
+
+  !> True while a state of this rank is on its way, or one of a partner: who waited alone would be silent for the others.
+  logical function Busy(worker, error)
+    type(worker_t), intent(inout) :: worker
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: wish(WISHES)
+    Busy = CheckpointerBusy(worker%checkpointer)
+    if (worker%role%group_size == 1 .or. allocated(error)) return
+    wish = [merge(WANTED, NO_STATE, Busy), 0]
+    call GroupAgree(worker%group, error, wish)
+    if (.not. allocated(error)) Busy = wish(1) == WANTED
+  end function Busy
+
+  !> Takes what is here: a worker that does not hear rank 0 would give it up.
+  subroutine Listen(worker)
+    type(worker_t), intent(inout) :: worker
+    integer :: before
+    if (associated(worker%link%listener)) return
+    before = 0
+    if (allocated(worker%group%postponed)) before = size(worker%group%postponed)
+    call GroupListen(worker%group)
+    if (size(worker%group%postponed) > before) call HeartbeatHeard(worker%heartbeat)
+  end subroutine Listen
 
   !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
   subroutine StateDiscard(worker, active, error)

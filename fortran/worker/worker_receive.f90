@@ -238,7 +238,8 @@ contains
     if (any(message%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%active%state == ASKED)) why = 'nobody asked for it'
     Usable = why == ''
     if (Usable) return
-    why = 'message '//Str(message%kind)//' of the master is not used: '//why//'; all nodes must run the same build'
+    why = 'message '//Str(message%kind)//' of the master is not used: '//why
+    if (.not. message%lost) why = why//'; all nodes must run the same build'
     i = 0
     if (message%kind == MSG_SHOT) i = findloc(worker%active%state, ASKED, 1)
     if (message%kind == MSG_MODEL .and. abs(message%n(1)) <= huge(1)) i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)

@@ -92,7 +92,7 @@ Path("two.nc.states/shot102.a.state").unlink()    # so 102 goes first
 Path("two.1").write_text("state 1")
 two = Job(*TWO, "checkpoint=0.0001", output="two.nc", ranks=2, machine={}, env={"LD_PRELOAD": shim("hold"), "HOLD": "two"})
 Path("hold.1").write_text("state 1")              # it stands still in the midst of it
-job = Job("checkpoint=0.0001", output="slow.nc", ranks=2, machine={}, env={"LD_PRELOAD": shim("hold"), "HOLD": "hold"})
+job = Job("checkpoint=0.0001", "lease=2", output="slow.nc", ranks=2, machine={}, env={"LD_PRELOAD": shim("hold"), "HOLD": "hold"})
 begun = two.until(lambda: Path("two.1.here").exists() and count("two.nc", "done") == 1)
 written = job.until(lambda: Path("hold.1.here").exists() and count("slow.nc", "done") == 1)
 time.sleep(SILENT)
@@ -100,8 +100,8 @@ alive = job.process.poll() is None
 Path("hold.1").unlink()
 Path("two.1").unlink()
 status = job.end()
-claim(written and alive and status == 0 and "lost" not in job.said(), f"all shots are done, the last state is written {SILENT} s later: exit status "
-      f"{status}, nobody is taken for lost: {line_with('worker 1', job.said())}")
+claim(written and alive and status == 0 and "lost" not in job.said(), f"all shots are done, the last state is written {SILENT} s later, at a lease of 2 "
+      f"s: exit status {status}, nobody is taken for lost: {line_with('worker 1', job.said())}")
 status = two.end()
 claim(begun and status == 0 and "lost" not in two.said() and "shot 101 goes on after step" in two.said(), "a shot that has a state begins while "
       f"that of the one before is not written yet, for {SILENT} s at a lease of 10: exit status {status}: {line_with('shot 101', two.said())}")

@@ -14,6 +14,7 @@ from jobs import line_with, wait_until
 from minisurvey import command, differences, make, run, write_keymap
 from shims import preload, shim
 from spltools.gathers.gathers import Gathers
+from spltools.report.standing import Standing
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -116,7 +117,8 @@ def sleeper(name, place):
 start("slept.nc")
 first, began = sleeper("slept.nc", {"WAIT_AT": ".half"})
 told = run("status", "output=slept.nc").stdout
-claim(f"process {first.pid}" in told and "complete" not in told, f"while it grows, status says that it runs: {told.strip()}")
+claim(f"process {first.pid}" in told and "complete" not in told and Standing("slept.nc").running,
+      f"while it grows, status says that it runs, and so do the tools: {told.strip()}")
 gone = subprocess.Popen(["true"])
 gone.wait()
 lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))     # so that the other need not wait for its silence
@@ -129,11 +131,17 @@ claim(began and r.returncode == 0 and status == 1 and same and not differences("
       f"one that slept as it began to grow, until another had done all: exit statuses {r.returncode} and {status}, must be 0 and 1; output and "
       f"journal {'stay' if same else 'do not stay'}: {line_with('another run', log.read_text())}")
 
-# The same of one that sleeps when its output has grown, or as it makes the journal that follows: no line of it is lost, or comes twice.
-for place, began_at in ({"WAIT_RENAMED": "slept.nc"}, "it had grown"), ({"WAIT_AT": "slept.nc.journal."}, "its journal was to follow"):
+# The same of one that sleeps when its output has grown, as it makes the journal that follows, or when that is there: no line of it is
+# lost, or comes twice.
+for place, began_at in ({"WAIT_RENAMED": "slept.nc"}, "it had grown"), ({"WAIT_AT": "slept.nc.journal."}, "its journal was to follow"), \
+        ({"WAIT_RENAMED": "slept.nc.journal"}, "its journal had followed"):
     start("slept.nc")
     first, began = sleeper("slept.nc", place)
+    told = run("status", "output=slept.nc").stdout
     lock.write_text(re.sub(r" pid=\d+", f" pid={gone.pid}", lock.read_text()))
+    dead = run("status", "output=slept.nc").stdout
+    claim(f"process {first.pid}" in told and ", killed" in dead and "complete" not in told + dead,
+          f"when {began_at}, status says that it runs: {told.strip()}; and that it was killed, once its process is gone: {dead.strip()}")
     r = run("par=job.par", "output=slept.nc")
     left = [Path("slept.nc" + end).read_bytes() for end in ("", ".journal")]
     here.unlink()

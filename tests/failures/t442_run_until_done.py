@@ -47,14 +47,16 @@ def killer(output, times, gate):
     gate.open()
 
 
+Path("anew.par").write_text(Path("job.par").read_text() + "Overwrite = Yes   # of the survey before\n")
 gate = Gate("killed", 1.5)
 thread = threading.Thread(target=killer, args=("killed.nc", 2, gate), daemon=True)
 thread.start()
-r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=job.par", "output=killed.nc", env=gate.env)
+r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=anew.par", "output=killed.nc", env=gate.env)
 thread.join(timeout=PATIENCE)
 claim(r.returncode == 0 and statuses("killed.nc") == [1] * N and done_once("killed.nc", N) and not differences("whole.nc", "killed.nc"),
       f"a worker killed in two launches: exit status {r.returncode}, each shot once, the undisturbed file"
       + ("" if r.returncode == 0 else r.stderr[-600:]))
+claim(count("killed.nc", "start") > 2, f"overwrite=yes of its deck is for the first launch: {count('killed.nc', 'start')} runs in the journal")
 claim(sum("again in" in line for line in said(r)) >= 1, "launched again: " + "; ".join(said(r))[:300])
 
 # --- in vain ------------------------------------------------------------------------------------------------------------

@@ -157,6 +157,11 @@ claim(status == 3 and n < N and closed("slurm.nc") and count("slurm.nc", "lost")
 r = run("par=job.par", "output=slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) - 10)})
 claim(r.returncode == 3 and count("slurm.nc", "done") == n, f"it has ended: exit status {r.returncode}, no shot is dealt")
 claim(goes_on("slurm.nc", 3), "a later job does the rest: the undisturbed file")
+again = {"SLURM_JOB_ID": "4711", "SLURM_RESTART_COUNT": "1"}
+first = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
+second = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
+claim(f"to do: {N} of {N}" in first.stderr and f"to do: 0 of {N}" in second.stderr,
+      "overwrite=y of a Slurm job that was started again spares what it has done itself: " + line_with("started again and", second.stderr))
 r = run("par=job.par", "output=alone.nc", "deadline=1", env=slow_machine())
 n = count("alone.nc", "done")
 claim(r.returncode == 3 and n < N and statuses("alone.nc").count(1) == n, f"deadline=1 and one process: exit status {r.returncode}, "

@@ -257,6 +257,26 @@ r = again("full.nc")
 claim(r.returncode == 0 and left and "lacks the part of rank 2 of 2" in r.stderr and undisturbed("full.nc"),
       f"parts of rank 1 alone, {left}, are of no use: exit status {r.returncode}, the undisturbed file")
 
+# --- the disk holds the part of one rank as a shot begins that has a state -------------------------------------------------------
+
+Path("two.keymap").write_text(Path("line.keymap").read_text() + "shot 5 250 110 cable y=-12\n")
+r = again("two.nc", "keymap=two.keymap", "snapshot_shots=11", ranks=1)
+for lease in (3, 24):                               # on a busy machine ranks may be silent for as long
+    for p in Path(".").glob("held.nc*"):
+        shutil.rmtree(p) if p.is_dir() else p.unlink()
+    shutil.copytree("kept", "held.nc.states")
+    hold(2, "state 1")
+    job = group_job("held.nc", "keymap=two.keymap", "snapshot_shots=11", f"lease={lease}")
+    begun = job.until(lambda: Path(f"{HOLD}.2.here").exists() and len(events("held.nc")) == 4, SOON)    # 5 is done, 11 dealt
+    time.sleep(1.7 * lease)
+    hold(2, "")
+    status = ended(job)
+    if begun and status == 0 and "lost" not in job.said():
+        break
+claim(r.returncode == 0 and begun and status == 0 and "shot 11 goes on after step" in job.said() and undisturbed("held.nc", "two.nc"),
+      f"the disk holds the part of rank 2 of a state for {1.7 * lease:.1f} s at a lease of {lease} s, as a shot begins that has one: exit status "
+      f"{status}, the undisturbed file: {line_with('goes on after', job.said())[:150]}")
+
 # --- two groups beside each other -----------------------------------------------------------------------------------------------
 
 SHOTS = 3

@@ -1,14 +1,17 @@
 !> Messages of more numbers than MPI counts travel in parts, and arrive as they were sent: with parts of a few numbers, messages of
 !> random lengths, below, at and above a part and of several, or of nothing, between rank 0 and workers both ways at once; a large
-!> one of which no more comes, which keeps none of another rank; and what the ranks of a group share, compare, add and collect.
+!> one of which no more comes, which keeps none of another rank; one for which there is no memory, which is told, and keeps none of
+!> the next; and what the ranks of a group share, compare, add and collect.
 !> Three ranks; started without a launcher the program launches itself.
 program t720_message_parts
   use check_m, only: Claim, Done, GivenSeed
   use error_m, only: error_t
   use group_m, only: group_t, GroupFree, GroupNew, GroupShare, GroupShotBegins
   use host_c, only: host_seconds
+  use iso_c_binding, only: c_int, c_long
   use kinds_m, only: dp, i8, sp
   use mpi_f08, only: MPI_Bcast, MPI_INTEGER, MPI_INTEGER8, MPI_REAL, MPI_Send
+  use message_check_m, only: MessageProblem
   use message_parts_m, only: part_most, PartBegin, PartLength, Parts
   use barrier_m, only: Barrier, Rest
   use protocol_m, only: link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE
@@ -16,6 +19,13 @@ program t720_message_parts
   use text_m, only: Str
   implicit none
   integer, parameter :: messages = 40, rounds = 12, large = 7       !< parts of the largest message
+  interface
+    integer(c_int) function setrlimit(resource, limits) bind(c)
+      import :: c_int, c_long
+      integer(c_int), value :: resource
+      integer(c_long), intent(in) :: limits(2)
+    end function setrlimit
+  end interface
   character(4096) :: self
   character(20) :: word
   integer :: seed, status
@@ -64,6 +74,9 @@ contains
     call Talk(role, link)
     call Barrier(role%world)
     call Stuck(role, link)
+    call Barrier(role%world)
+    call get_environment_variable('B', self)
+    if (index(self, 'debug') == 0) call NoMemory(role, link)     ! the sanitizer ends a process that has none
     call Barrier(role%world)
     if (role%worker) call Together(role)
     call Barrier(role%world)
@@ -163,6 +176,60 @@ contains
     end if
     part_most = usual
   end subroutine Stuck
+
+  !> Rank 1 sends rank 0 a message that it has no memory for, and a small one.
+  subroutine NoMemory(role, link)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    integer, parameter :: numbers = 17000000
+    integer(c_int), parameter :: address_space = 9
+    integer(c_long), parameter :: spare = 24000000        ! bytes, less than the message
+    type(message_t) :: message, next
+    integer(c_long) :: pages
+    integer(i8) :: usual
+    integer :: unit
+    if (role%rank == 2) return
+    usual = part_most
+    part_most = 2_i8**22
+    if (role%master) then
+      open (newunit=unit, file='/proc/self/statm', action='read')
+      read (unit, *) pages
+      close (unit)
+      if (setrlimit(address_space, [4096*pages + spare, -1_c_long]) /= 0) call Claim(.false., 'its memory cannot be limited')
+      call Await(link, message)
+      call Await(link, next)
+      if (setrlimit(address_space, [-1_c_long, -1_c_long]) /= 0) call Claim(.false., 'its memory stays limited')
+      call Claim(message%lost .and. message%n(1) == 4711 .and. size(message%fields) == 0 .and. Same(next, Small()), &
+                 'of a message that there is no memory for, in '//Str(Parts(int(numbers, i8)))//' part(s), the numbers come: '// &
+                 MessageProblem(message)//'; the next one is whole')
+    else
+      message = message_t(kind=MSG_NOTE, text='a', places=[1.0_dp])
+      message%n(1) = 4711
+      allocate (message%fields(numbers), source=1.0_sp)
+      call LinkReply(link, 0, message)
+      message = Small()
+      call LinkReply(link, 0, message)
+      call LinkFlush(link)
+    end if
+    part_most = usual
+  end subroutine NoMemory
+
+  type(message_t) function Small()
+    Small%kind = MSG_NOTE
+    Small%text = 'b'
+    Small%places = [2.0_dp]
+    Small%fields = [3.0_sp, 4.0_sp]
+  end function Small
+
+  subroutine Await(link, got)
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(out) :: got
+    real(dp) :: nap
+    nap = 0
+    do while (.not. LinkReceive(link, got))
+      call Rest(nap)
+    end do
+  end subroutine Await
 
   !> The next message of its sender.
   subroutine Take(message, me, got, wrong)

@@ -58,7 +58,9 @@ class Standing:
                 self.damage = f'the journal is damaged in line {number}; what stands here goes by the lines before'
                 break
         self.parked = self._parked()
-        self.running = bool(self.runs) and not self.runs[-1].closed and (held(self.path) or beats(output + '.lock'))
+        self.closed = bool(self.runs) and self.runs[-1].closed
+        # A run that makes its files, as of an output that grows, has the lock alone.
+        self.running = bool(self.runs) and (not self.closed and held(self.path) or beats(output + '.lock'))
 
     def _take(self, line):
         if line[:9] != b'%08x ' % zlib.crc32(line[9:]):
@@ -93,13 +95,15 @@ class Standing:
     def dealt(self):
         """Records that a worker of the running job has."""
         out = {}
-        for e in self.events if self.running else []:
+        for e in self.events if self.running and not self.closed else []:
             if e.run == len(self.runs):
                 out[e.record] = e.event == 'deal'
         return [record for record, has in out.items() if has]
 
     def words(self, done, total):
         """(state, sentence) of a survey of which so many shots are done."""
+        if self.running and self.closed:
+            return 'running', 'it makes its files'
         if self.running:
             run = self.runs[-1]
             rate, left = done_since(self, run), ''
