@@ -222,10 +222,11 @@ run-scaling: $(RANKS_BENCH)
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
+# Since gfortran 15 arguments are arrays of a size there, which gcc compares with the definitions: pointers, as earlier ones have it.
 $(B)/iface.h: $(IFACE)
 	@mkdir -p $(B)/proto
 	@{ echo '#pragma once'; for f in $(IFACE); do $(FC) -J$(B)/proto -fc-prototypes -fsyntax-only $$f || exit 1; done; } \
-	  | sed 's/ ();/ (void);/; s/)()/)(void)/' > $@.tmp
+	  | sed 's/ ();/ (void);/; s/)()/)(void)/; /(/s/\([a-z_0-9]*\)\[[0-9]*\]/*\1/g' > $@.tmp
 	@mv $@.tmp $@
 
 # --- version and commit, for the record in every output file; the version has its one place in tools/spltools ------------

@@ -5,6 +5,7 @@ submodule(elastic3d_m) elastic3d_words
   use fd3d_grid_m, only: even_q
   use finite_fault_m, only: FaultHash
   use source3d_m, only: SourceNumbers, SourceWords
+  use text_m, only: Counted
   use version_m, only: VersionText
   implicit none
 
@@ -119,7 +120,7 @@ contains
     type is (scheme3d_t)
       associate (e => self%earth)
         if (e%layers%n > 0) then
-          lines = 'model      '//Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m'
+          lines = 'model      '//Counted(e%layers%n, 'flat layer')//', the first begins at z = '//Str(e%low(3))//' m'
           if (e%below > 0) lines = lines//', '//Str(e%below)//' of them below the grid'
         else
           lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &

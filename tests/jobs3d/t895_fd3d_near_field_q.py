@@ -82,6 +82,6 @@ deck(8)
 Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in enumerate([(SOURCE + PLACES[3]).tolist(), SOURCE.tolist()])))
 Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} 30 15\n")
 said = " ".join(run("plan", "par=job.par").stdout.split())
-claim("1 receiver(s) stand on their source, the first of them channel 2 of shot record 1" in said and "receiver(s) are closer" not in said,
-      "a receiver on its source is told of as such, in a medium that is the same all around")
+claim("1 receiver(s) stand on their source, the first of them channel 2 of shot record 1" in said and "receiver(s) are closer" not in said
+      and "1 flat layer," in said, "a receiver on its source is told of as such, in a medium that is the same all around, one layer")
 done()

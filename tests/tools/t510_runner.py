@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -111,6 +112,13 @@ claim(status == 1 and last(out) == "1 passed, 1 failed, 0 skipped", f"6 s of tal
 
 add("t910_slow_a.sh", 'sleep 1; echo "ok   - a"\n')
 add("t911_slow_b.sh", 'sleep 1; echo "ok   - b"\n')
+runner = subprocess.Popen(["python3", "tree/tests/run", "slow", "good"], env={**os.environ, "B": str(HERE / "tree/stopped"), "JOBS": "1"},
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while runner.poll() is None and not list((HERE / "tree").glob("stopped/scratch/*.log")):
+    time.sleep(0.05)
+runner.send_signal(signal.SIGTERM)
+status, left = runner.wait(), os.listdir(HERE / "tree/stopped/scratch")
+claim(status == 128 + signal.SIGTERM and not left, f"SIGTERM amid a test: exit status {status}, nothing is left: {left}")
 status, out, _ = run("slow", JOBS="2")
 together = [float(x) for x in re.findall(r"([\d.]+) s$", out, re.M)]
 claim(status == 0 and last(out) == "2 passed, 0 failed, 0 skipped" and len(together) == 2, f"JOBS=2 runs both: {last(out)}")

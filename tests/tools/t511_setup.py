@@ -5,6 +5,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from check import claim, done, skip
@@ -57,6 +58,13 @@ claim(status == 1 and line.startswith("apt-get update && apt-get install -y --no
 wanted = {"make", "gfortran", "libopenmpi-dev", "openmpi-bin", "libnetcdf-dev"}
 claim(wanted <= set(line.split()), f"the line names all of: {' '.join(sorted(wanted))}")
 claim("zlib1g-dev" not in line, "and not what is there already (the zlib header)")
+
+# what a tool says where a module is missing installs it; -S: a Python without modules
+r = subprocess.run([sys.executable, "-S", str(ROOT / "tools/spl-model"), "info", "none.nc"], env={**os.environ, "SPL_OTHER_PYTHON": "1"},
+                   capture_output=True, text=True)
+purpose = re.search(r"'numpy' is missing .*: run tools/setup *(\w*), or: apt-get install python3-numpy", r.stderr)
+needs = re.search(rf"needs_{purpose and purpose[1] or 'build'}\(\) {{(.*?)\n}}", (ROOT / "tools/setup").read_text(), re.S)[1]
+claim("numpy" in needs.split(), f"a tool without its module names what installs it: {r.stderr.strip()}")
 
 log = HERE / "log"
 root = 'if [ "$1" = -u ]; then echo 0; fi\n'

@@ -255,7 +255,7 @@ def test_odd_numbers(mesh):
     right(mesh, 'odd.exo', 'VTK with numbers of blocks as floats', PLAIN, NUMBERS)
     with open('zero.vtk', 'w') as file:
         file.write(f'{head}SCALARS material int 1\nLOOKUP_TABLE default\n'
-                   + ''.join(f'{ {1: -1, 2: 0}.get(int(n), n)}\n' for n in numbers.split()))
+                   + ''.join(str({1: -1, 2: 0}.get(int(n), n)) + '\n' for n in numbers.split()))
     said = convert('zero.vtk', 'odd.exo')
     claim(f'{sum(mesh.block == 2)} elements of number 0, or in no group, became block 1' in said and 'number -1 became 2' in said,
           f'numbers of blocks that Exodus cannot have: {said.splitlines()[:2]}')

@@ -184,10 +184,10 @@ def _told(sentence, status=1):
 
 
 def _missing_module(name):
-    package = PACKAGES.get((name or '').split('.')[0])
-    how = f': run tools/setup, or: apt-get install {package}' if package else ''
-    if (name or '').split('.')[0] in PIP:
-        how = f': run tools/setup test, or: pip install {name.split(".")[0]}'
+    whole = (name or '').split('.')[0]
+    how = ''
+    if whole in PACKAGES:
+        how = ': run tools/setup test, or: ' + (f'pip install {whole}' if whole in PIP else f'apt-get install {PACKAGES[whole]}')
     return f"the Python module '{name}' is missing for {sys.executable}{how}"
 
 
