@@ -85,6 +85,9 @@ module fd3d_m
     real(dp), allocatable :: near(:, :, :, :)     !< what the grid lacks close to the source, (terms, receivers, components), and
                                                   !< its slopes by the logarithms of lambda + 2 mu and mu where these relax
     type(near_losses_t) :: near_losses            !< as they do at the source
+    real(dp), allocatable :: near_floor(:, :, :)  !< the same beside a sea floor, (terms, receivers, components),
+    real(dp), allocatable :: floor_poles(:)       !< slow motion of the grid there, and the unit of frequency [1/s]
+    real(dp) :: floor_unit = 0
     integer :: sources = 0                        !< histories
     type(fault_histories_t) :: histories          !< of points of a fault that act here, if time dispersion is to be removed,
     type(finite_fault_t) :: fault                 !< else these points

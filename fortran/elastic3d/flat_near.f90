@@ -22,6 +22,7 @@ module flat_near_m
   !> Layers as the window's media have them, and the rows between two of them that are of both.
   type :: flat_near_t
     logical :: flat = .false.
+    logical :: sea = .false.                      !< water over rock, on a face, in place of rock alone
     type(near_layers_t) :: layers                 !< depths from the top of the window's first row [m]
     integer :: low = 0, high = 0                  !< rows that are so,
     real(dp), allocatable :: rows(:, :)           !< and their media, (parts, low:high)
@@ -83,7 +84,10 @@ contains
     m = all_rows(:, first:last)
     n = size(m, 2)
     found%flat = all(m(2, :) > 0)
-    if (.not. found%flat) return
+    if (.not. found%flat) then
+      call FindFloor(all_rows, low, free, dz, found)
+      return
+    end if
     found%low = low + first - 1
     found%high = low + last - 1
     allocate (found%rows(size(m, 1), found%low:found%high), source=m)
@@ -110,6 +114,36 @@ contains
     found%first = found%low + first - 2
     found%last = found%low + last
   end subroutine FlatFind
+
+  !> Finds a sea floor on a face between even water and even rock.
+  pure subroutine FindFloor(m, low, free, dz, found)
+    real(dp), intent(in) :: m(:, :), dz
+    integer, intent(in) :: low
+    logical, intent(in) :: free
+    type(flat_near_t), intent(inout) :: found
+    integer :: floor_row, first, last
+    floor_row = findloc(m(2, :) > 0, .true., 1) - 1        ! the last one of water
+    if (floor_row < 1) return
+    first = floor_row
+    do while (first > 1)
+      if (Apart(m(:, first - 1), m(:, floor_row))) exit
+      first = first - 1
+    end do
+    last = floor_row + 1
+    do while (last < size(m, 2))
+      if (Apart(m(:, last + 1), m(:, floor_row + 1))) exit
+      last = last + 1
+    end do
+    found%sea = m(1, floor_row) > 0 .and. floor_row - first + 1 >= ends .and. last - floor_row >= ends .and. &
+                first - 1 <= merge(0, left_out, free) .and. size(m, 2) - last <= left_out
+    if (.not. found%sea) return
+    found%low = low + first - 1
+    found%high = low + last - 1
+    allocate (found%rows(size(m, 1), found%low:found%high), source=m(:, first:last))
+    found%first = low + floor_row - 1
+    found%last = found%first + 1
+    found%layers = near_layers_t(2, free, [merge(0.0_dp, -huge(1.0_dp), free), found%first*dz], m(:3, [first, last]))
+  end subroutine FindFloor
 
   !> True of rows of the same rock.
   pure logical function Even(m)
@@ -177,7 +211,7 @@ contains
     type(flat_near_t), intent(in) :: found
     type(box_t), intent(in) :: box
     logical, intent(in) :: under
-    beside = found%flat .and. box%low(3) >= found%low .and. box%high(3) <= found%high .and. &
+    beside = (found%flat .or. found%sea) .and. box%low(3) >= found%low .and. box%high(3) <= found%high .and. &
              (under .or. (box%low(3) < found%last .and. box%high(3) > found%first))
   end function FlatBeside
 
