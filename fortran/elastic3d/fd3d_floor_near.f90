@@ -29,8 +29,8 @@ contains
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     cell = floor(at/self%whole%d) + 1
     call SpreadOut(self, cell, spread_out, error)
-    mine = [(any(done(r, :)) .and. Owns(self, Place(r)), r=1, size(done, 1))]
-    list = pack([(r, r=1, size(mine))], mine)
+    mine = [(Owns(self, Place(r)), r=1, size(done, 1))]
+    list = pack([(r, r=1, size(mine))], any(done, dim=2))
     call Boxes()
     if (allocated(error)) return
     layers = Layered()
@@ -40,7 +40,7 @@ contains
       self%floor_poles = FloorPoles(grid%w(:grid%half_length), grid%d(3), layers%rho, layers%rock)
     end associate
     call SourceParts(self%own%source, layers%rho*layers%c**2, force, six)
-    if (size(list) > 0) call Terms()
+    if (any(mine(list))) call Terms()
     all_of = reshape(self%near_floor, [size(self%near_floor)])
     call OverAll(self, 'total', all_of, error)
     self%near_floor = reshape(all_of, shape(self%near_floor))
@@ -60,6 +60,7 @@ contains
       far = -huge(1.0_dp)
       do c = 1, size(names)
         do r = 1, size(list)
+          if (.not. mine(list(r))) cycle
           associate (m => (c - 1)*size(mine) + list(r))
             do e = self%records%start(m), self%records%start(m + 1) - 1
               i = [self%records%i(e), self%records%j(e), self%records%k(e)] + self%around%first - 1
@@ -130,6 +131,7 @@ contains
         in_rock(i) = x(3, i) > layers%depth - on_floor*self%whole%d(3)
         medium(:, i) = [layers%c, 0.0_dp, layers%rho]
         if (in_rock(i)) medium(:, i) = layers%rock
+        if (.not. mine(list(i))) cycle
         do c = 1, size(names)
           associate (m => (c - 1)*size(mine) + list(i))
             do e = self%records%start(m), self%records%start(m + 1) - 1
@@ -145,13 +147,15 @@ contains
                                        acts(3, 1) - cell(3) + touches + 1:acts(3, 2) - cell(3) + touches + 1, field_sxx))
           call FloorGridField(grid, s, acts(:, 1), given, wanted, read(:, 1), field)
         end associate
-        call FloorFields(layers, s, at, six(1), floor_period*self%whole%d(:2), x, in_rock, grid%threads, u, g)
+        call FloorFields(layers, s, at, six(1), floor_period*self%whole%d(:2), x, in_rock, mine(list), grid%threads, u, g)
         do i = 1, size(list)
+          if (.not. mine(list(i))) cycle
           off(n, :, i) = [(Both(trim(names(c)), medium(:, i), u(:, i), g(:, :, i)) - Reading((c - 1)*size(mine) + list(i), field), &
                            c=1, size(names))]
         end do
       end do
       do i = 1, size(list)
+        if (.not. mine(list(i))) cycle
         do c = 1, size(names)
           if (.not. done(list(i), merge(2, 1, Fd3dNearSlopes(trim(names(c)))))) cycle
           self%near_floor(:, list(i), c) = FloorFit(off(:, c, i), self%floor_poles, self%floor_unit, self%at_whole(c))

@@ -41,7 +41,7 @@ module floor_exact_m
   !> A place where the field is wanted.
   type :: place_t
     real(dp) :: x(3) = 0, z = 0, far = 0          !< from the source; depth; along the floor
-    logical :: in_rock = .false.
+    logical :: in_rock = .false., wanted = .true.
     integer :: n = 1                              !< dampings
     real(dp) :: damping(dampings) = 0, share(dampings) = 1
     real(dp) :: grows = 0, most = 0               !< of the exponent with k, and the largest k
@@ -58,13 +58,14 @@ module floor_exact_m
 
 contains
 
-  !> Displacement u(:, r) and its gradient g(i, l, r) = du_i/dx_l at places x(:, r), in rock or not, of a moment that pushes to all
-  !> sides [N m] at `from` in the water, and of its images `period` [m] apart along x and y.
-  subroutine FloorFields(layers, s, from, moment, period, x, in_rock, threads, u, g)
+  !> Displacement u(:, r) and its gradient g(i, l, r) = du_i/dx_l at the places x(:, r), in rock or not, that are `wanted`, of a
+  !> moment that pushes to all sides [N m] at `from` in the water, and of its images `period` [m] apart along x and y. All places
+  !> decide on panels, so that no bit depends on how they are dealt.
+  subroutine FloorFields(layers, s, from, moment, period, x, in_rock, wanted, threads, u, g)
     type(floor_layers_t), intent(in) :: layers
     complex(dp), intent(in) :: s
     real(dp), intent(in) :: from(3), moment, period(2), x(:, :)
-    logical, intent(in) :: in_rock(:)
+    logical, intent(in) :: in_rock(:), wanted(:)
     integer, intent(in) :: threads
     complex(dp), intent(out) :: u(:, :), g(:, :, :)
     type(place_t) :: place(-1:1, -1:1, size(x, 2))
@@ -73,6 +74,7 @@ contains
       do j = -1, 1
         do i = -1, 1
           place(i, j, r) = PlaceOf(layers, x(:, r) - from - [i*period(1), j*period(2), 0.0_dp], from(3), in_rock(r), abs(i) + abs(j))
+          place(i, j, r)%wanted = wanted(r)
         end do
       end do
     end do
@@ -110,7 +112,7 @@ contains
       end do
       !$omp parallel do private(m) schedule(dynamic, 4) num_threads(threads)
       do r = 1, n
-        if (k >= place(r)%most) cycle
+        if (k >= place(r)%most .or. .not. place(r)%wanted) cycle
         do m = 1, gauss_nodes
           call AddWave(layers, wave(m), length*weight(m), place(r))
         end do
