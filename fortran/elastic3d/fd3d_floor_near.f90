@@ -88,7 +88,7 @@ contains
     !> Water and rock with the moduli of the grid, depths from its corner.
     type(floor_layers_t) function Layered() result(layers)
       real(dp) :: moduli(2)
-      associate (water => FlatMedia(found, found%first), rock => FlatMedia(found, found%last))
+      associate (water => FlatMedia(found, found%low), rock => FlatMedia(found, found%high))
         layers%rho = water(3)
         moduli = Stiffness(self, water, 1)
         layers%c = sqrt(moduli(1)/layers%rho)

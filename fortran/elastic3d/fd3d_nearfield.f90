@@ -264,7 +264,7 @@ contains
     done = .false.
     if (.not. (found%flat .or. found%sea)) return
     if (found%sea) then
-      if (Fd3dNearShears(own) .or. shot%sz - window%z0 > found%layers%top(2) - on_floor*window%dz) return
+      if (Fd3dNearShears(own) .or. shot%sz - window%z0 > (found%wet - on_floor)*window%dz) return
     end if
     do r = 1, size(shot%rx)
       if (.not. AsksFlat(scheme, window, shot, r)) cycle
