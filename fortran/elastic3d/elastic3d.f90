@@ -443,9 +443,10 @@ contains
       if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
         Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
         ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
-        'both or has a free surface there, other than flat layers of rock with one contact, a flat sea floor on a face of the '// &
-        'cells below a source of volume in the water and a model all under water, there is a periodic side between them or '// &
-        'within 5 cells of one, or Q below 500 without memory_variables=all, cells are over 3 times longer than thin, or a source in water does more than push to all sides: what the grid lacks so close to a '// &
+        'both or has a free surface there, other than flat layers of rock with one contact, a flat sea floor below a source '// &
+        'of volume in the water and a model all under water, there is a periodic side between them or '// &
+        'within 5 cells of one, or Q below 500 without memory_variables=all, cells are over 3 times longer than thin, '// &
+        'or a source in water does more than push to all sides: what the grid lacks so close to a '// &
         'source, tens of per cent and more, '//farther// &
         'cannot be added exactly; use a smaller dx, or do not trust them')
       if (self%told%on_source%n > 0) call SchemeWarn(scheme, Str(self%told%on_source%n)//' receiver(s) stand on their source, '// &

@@ -1,5 +1,5 @@
-!> Receivers close to a source of volume in the water, beside a flat sea floor on a face of the cells, get what the grid lacks
-!> there. Arguments stand in fd3d_flat_near.f90.
+!> Receivers close to a source of volume in the water, beside a flat sea floor on a face of the cells or in one, get what the grid
+!> lacks there. Arguments stand in fd3d_flat_near.f90.
 !>
 !> As beside a contact of rock (fd3d_flat_near.f90), the exact field (floor_exact.f90) less that of the grid (floor_grid.f90), of
 !> waves that go as exp(s t). But what moves rock and makes pressure begins with s**2, so a polynomial through real s is not right

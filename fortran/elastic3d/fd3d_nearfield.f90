@@ -3,7 +3,7 @@
 module fd3d_nearfield_m
   use anelastic_m, only: memory_all
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dFill
+  use model3d_window_m, only: Model3dCutsFloor, Model3dFill
   use error_m, only: error_t
   use flat_near_m, only: flat_near_t, flat_seen, FlatBeside, FlatFind, FlatRange
   use kinds_m, only: dp, sp
@@ -47,7 +47,7 @@ contains
     type(window_t) :: known
     type(box_t) :: box, one
     real(dp) :: range(2, 3), within
-    logical :: helped, far, looked, flat(size(shot%rx), 2)
+    logical :: helped, far, looked, cuts, flat(size(shot%rx), 2)
     integer :: r, wider
     n = 0
     first = 0
@@ -68,6 +68,7 @@ contains
     call Model3dFill(earth, job, box, known, error)
     if (allocated(error)) return
     looked = .false.
+    cuts = Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
@@ -110,6 +111,7 @@ contains
       call FlatRange(all_around, layers, media)
       if (any(media <= -huge(1.0_dp))) return
       call FlatFind(media, layers%low(3), scheme%free_top, window%dz, found)
+      if (cuts .and. found%sea .and. found%last == found%first + 1) return       ! its face may be that next to the earth's floor
       call Fd3dNearBeside(scheme%scheme_t, scheme%own, window, shot, found, flat)
     end subroutine LookForLayers
 

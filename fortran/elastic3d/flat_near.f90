@@ -1,5 +1,5 @@
-!> The flat layers of rock around a source and receivers close to it, where that is all the medium there: what a 3D grid lacks
-!> beside a contact, or below a free surface, is then known too (fd3d_flat_near.f90).
+!> The flat layers of rock, or of water over rock, around a source and receivers close to it, where that is all the medium there:
+!> what a 3D grid lacks beside a contact, or below a free surface, is then known too (fd3d_flat_near.f90, fd3d_floor_near.f90).
 !>
 !> Rows of cells are told apart by their media, and a contact inside cells is where sums over them have it, those of density and of
 !> compliances, which cells that stand for one keep (earth/contact_cells.f90). Where these do not agree it is not one contact.

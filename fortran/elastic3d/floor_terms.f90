@@ -15,9 +15,9 @@ module floor_terms_m
   public :: FloorPoles, FloorFit, FloorSeries
   public :: floor_s, floor_terms
 
-  integer, parameter :: poles = 3, powers(6) = [2, 3, 4, 5, 6, 7]
+  integer, parameter :: poles = 4, powers(6) = [2, 3, 4, 5, 6, 7]
   integer, parameter :: floor_terms = 1 + poles + size(powers)
-  real(dp), parameter :: places(poles) = [0.3_dp, 0.65_dp, 0.97_dp]           !< of w, over the largest
+  real(dp), parameter :: places(poles) = [0.15_dp, 0.4_dp, 0.7_dp, 0.97_dp]   !< of w, over the largest
   !> Times the least velocity over a cell. So many cells an e-fold that waves of the grid's next image hardly come.
   complex(dp), parameter :: floor_s(7) = [(0.05_dp, 0.0_dp), (0.05_dp, 0.05_dp), (0.05_dp, 0.12_dp), (0.08_dp, 0.2_dp), &
                                           (0.08_dp, 0.3_dp), (0.08_dp, 0.5_dp), (0.08_dp, 0.7_dp)]
