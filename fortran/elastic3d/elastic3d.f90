@@ -11,7 +11,7 @@ module elastic3d_m
   use fd3d_bends_m, only: line_reach
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource
+  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearAway, Fd3dNearShears, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -446,9 +446,10 @@ contains
       if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
         Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
         ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
-        'both or has a free surface there, other than flat layers of rock with one contact and a model all under water, there '// &
-        'is a periodic side between them or within 5 cells of one, or Q below 500 without memory_variables=all, cells are over '// &
-        '3 times longer than thin, or a source in water does more than push to all sides: what the grid lacks so close to a '// &
+        'both or has a free surface there, other than flat layers of rock with one contact, a flat sea floor below a source '// &
+        'of volume in the water and a model all under water, there is a periodic side between them or '// &
+        'within 5 cells of one, or Q below 500 without memory_variables=all, cells are over 3 times longer than thin, '// &
+        'or a source in water does more than push to all sides: what the grid lacks so close to a '// &
         'source, tens of per cent and more, '//farther// &
         'cannot be added exactly; use a smaller dx, or do not trust them')
       if (self%told%on_source%n > 0) call SchemeWarn(scheme, Str(self%told%on_source%n)//' receiver(s) stand on their source, '// &

@@ -41,6 +41,9 @@ contains
         if (c%half_length == 1 .and. c%own%source%kind /= source_fault) words = words//' near to 20 cells'   ! 8 before 2026-11-29
         if (c%own%source%kind /= source_fault .and. (self%earth%layers%n /= 1 .or. (c%free_top .and. .not. c%own%wet))) &
           words = words//' near field in flat layers'                                  ! none before 2026-12-01
+        if (c%own%source%kind /= source_fault .and. self%earth%vsmax > 0 .and. self%earth%fluidmin < real(huge(1.0_sp), dp)) then
+          if (.not. Fd3dNearShears(c%own)) words = words//' beside sea floors'         ! none before 2026-12-01
+        end if
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)
           return

@@ -6,9 +6,9 @@
 !> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
-!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90, fd3d_flat_near.f90), pictures
-!> (fd3d_films.f90, fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90), what travels there (fd3d_swaps.f90),
-!> and memory of a GPU (fd3d_gpu_memory.f90).
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90, fd3d_flat_near.f90,
+!> fd3d_floor_near.f90), pictures (fd3d_films.f90, fd3d_films_take.f90), the ways between pieces of a shot (fd3d_ways.f90), what
+!> travels there (fd3d_swaps.f90), and memory of a GPU (fd3d_gpu_memory.f90).
 module fd3d_m
   use anelastic_m, only: memory_coarse2001
   use checksum_c, only: checksum_floats
@@ -86,6 +86,9 @@ module fd3d_m
     real(dp), allocatable :: near(:, :, :, :)     !< what the grid lacks close to the source, (terms, receivers, components), and
                                                   !< its slopes by the logarithms of lambda + 2 mu and mu where these relax
     type(near_losses_t) :: near_losses            !< as they do at the source
+    real(dp), allocatable :: near_floor(:, :, :)  !< the same beside a sea floor, (terms, receivers, components),
+    real(dp), allocatable :: floor_poles(:)       !< slow motion of the grid there, and the unit of frequency [1/s]
+    real(dp) :: floor_unit = 0
     integer :: sources = 0                        !< histories
     type(fault_histories_t) :: histories          !< of points of a fault that act here, if time dispersion is to be removed,
     type(finite_fault_t) :: fault                 !< else these points

@@ -12,7 +12,7 @@
 submodule(fd3d_m) fd3d_flat_near
   use flat_near_m, only: flat_near_t, FlatFind, FlatMedia, FlatRange
   use fd3d_moduli_m, only: Fd3dLame
-  use fd3d_nearfield_m, only: Fd3dNearBeside, Fd3dNearFlat
+  use fd3d_nearfield_m, only: Fd3dNearBeside, Fd3dNearFlat, on_floor
   use fd3d_engine_m, only: fd3d_fields
   use fd3d_pieces_m, only: touches
   use fd3d_surface_m, only: Fd3dSurface
@@ -29,6 +29,16 @@ submodule(fd3d_m) fd3d_flat_near
   real(dp), parameter :: least = 0.4_dp           !< this part of the largest one: else the grid's sum would repeat itself
   real(dp), parameter :: small = 1e-2_dp          !< part of a modulus
   integer, parameter :: beyond = 8 + touches      !< cells from the source that receivers may read
+
+  interface
+    !> Beside a sea floor, self%near_floor. Arguments as for FlatNear.
+    module subroutine FloorNear(self, found, done, error)
+      class(fd3d_t), intent(inout) :: self
+      type(flat_near_t), intent(in) :: found
+      logical, intent(in) :: done(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FloorNear
+  end interface
 
 contains
 
@@ -48,6 +58,10 @@ contains
     if (allocated(error)) return
     call FindBeside(self, window, found, done, error)
     if (allocated(error) .or. .not. any(done)) return
+    if (found%sea) then
+      call FloorNear(self, found, done, error)
+      return
+    end if
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     cell = floor(at/self%whole%d) + 1
     if (self%grid%anelastic) then

@@ -3,7 +3,7 @@
 module fd3d_nearfield_m
   use anelastic_m, only: memory_all
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dFill
+  use model3d_window_m, only: Model3dCutsFloor, Model3dFill
   use error_m, only: error_t
   use flat_near_m, only: flat_near_t, flat_seen, FlatBeside, FlatFind, FlatRange
   use kinds_m, only: dp, sp
@@ -17,11 +17,12 @@ module fd3d_nearfield_m
   implicit none
   private
   public :: Fd3dNear, Fd3dNearAway, Fd3dNearTold, Fd3dOnSource, Fd3dNearAsks, Fd3dNearRange, Fd3dNearHelps, Fd3dNearSlopes
-  public :: Fd3dNearFlat, Fd3dNearBeside
+  public :: Fd3dNearFlat, Fd3dNearBeside, Fd3dNearShears
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
   real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
+  real(dp), parameter, public :: on_floor = 1e-3_dp       !< cells above a sea floor: on it, which is of the rock
   integer, parameter :: flat_around = 13          !< cells around source and receivers that must be flat layers
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
@@ -48,7 +49,7 @@ contains
     type(window_t) :: known
     type(box_t) :: box, one
     real(dp) :: range(2, 3), within
-    logical :: helped, far, looked, flat(size(shot%rx), 2)
+    logical :: helped, far, looked, cuts, flat(size(shot%rx), 2)
     integer :: r, wider
     n = 0
     first = 0
@@ -70,6 +71,7 @@ contains
     call Model3dFill(earth, job, box, known, error)
     if (allocated(error)) return
     looked = .false.
+    cuts = Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= within) cycle
       if (Fd3dOnSource(window, shot, r)) cycle
@@ -113,6 +115,7 @@ contains
       call FlatRange(all_around, layers, media)
       if (any(media <= -huge(1.0_dp))) return
       call FlatFind(media, layers%low(3), scheme%free_top, window%dz, found)
+      if (cuts .and. found%sea .and. found%last == found%first + 1) return       ! its face may be that next to the earth's floor
       call Fd3dNearBeside(scheme%scheme_t, scheme%own, window, shot, found, flat)
     end subroutine LookForLayers
 
@@ -225,7 +228,7 @@ contains
     real(sp) :: low(3), high(3)
     high = real(range(1, :), sp)
     low = -real(range(2, :), sp)
-    helps = all(high - low <= most*high) .and. high(3) > 0 .and. (high(2) > 0 .or. .not. Shears(own))
+    helps = all(high - low <= most*high) .and. high(3) > 0 .and. (high(2) > 0 .or. .not. Fd3dNearShears(own))
   end function Fd3dNearHelps
 
   !> The box in which all must be flat layers for what the grid lacks beside a contact to be known; empty where no receiver is
@@ -253,8 +256,8 @@ contains
     if (scheme%free_top) box%low(3) = max(1, box%low(3))
   end subroutine Fd3dNearFlat
 
-  !> Finds the receivers close to a source beside a contact of flat layers or a free surface of rock, done(:, 1) for what is read at
-  !> points, (:, 2) for differences, which reach farther.
+  !> Finds the receivers close to a source beside a contact of flat layers or a free surface of rock, or to one in the water that
+  !> pushes to all sides beside a sea floor, done(:, 1) for what is read at points, (:, 2) for differences, which reach farther.
   pure subroutine Fd3dNearBeside(scheme, own, window, shot, found, done)
     type(scheme_t), intent(in) :: scheme
     type(elastic_t), intent(in) :: own
@@ -263,14 +266,18 @@ contains
     type(flat_near_t), intent(in) :: found
     logical, intent(out) :: done(:, :)
     integer :: r, of, wider
+    logical :: under
     done = .false.
-    if (.not. found%flat) return
+    if (.not. (found%flat .or. found%sea)) return
+    if (found%sea) then
+      if (Fd3dNearShears(own) .or. shot%sz - window%z0 > (found%wet - on_floor)*window%dz) return
+    end if
     do r = 1, size(shot%rx)
       if (.not. AsksFlat(scheme, window, shot, r)) cycle
       do of = 1, 2
         wider = merge(0, scheme%half_length, of == 1)
-        done(r, of) = FlatBeside(found, Around(window, shot, r, wider), &
-                                 UnderSurface(scheme, window, shot, r, wider) .and. .not. own%wet)
+        under = UnderSurface(scheme, window, shot, r, wider) .and. .not. own%wet
+        done(r, of) = FlatBeside(found, Around(window, shot, r, wider), under .and. found%flat) .and. .not. (under .and. found%sea)
       end do
     end do
   end subroutine Fd3dNearBeside
@@ -299,12 +306,12 @@ contains
   end function UnderSurface
 
   !> True of a source that does more than push to all sides.
-  pure logical function Shears(own)
+  pure logical function Fd3dNearShears(own) result(shears)
     type(elastic_t), intent(in) :: own
     associate (m => own%source%moment)
       Shears = own%source%kind == source_force .or. any(abs([m(4:), m(2:3) - m(1)]) > 1e-12_dp*maxval(abs(m)))
     end associate
-  end function Shears
+  end function Fd3dNearShears
 
 end module fd3d_nearfield_m
 
@@ -315,6 +322,7 @@ submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
   use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
+  use floor_terms_m, only: floor_terms, FloorSeries
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
@@ -337,6 +345,7 @@ contains
     integer :: c, i, r, workers
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
+    if (allocated(self%near_floor)) deallocate (self%near_floor)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names), merge(3, 1, self%grid%anelastic)), source=0.0_dp)
     if (self%own%source%kind == source_fault) return
     call FindHelped(self, window, 0, helped, error)
@@ -511,6 +520,7 @@ contains
   module procedure add_near
     real(dp), allocatable :: series(:, :, :)
     integer :: r, m
+    if (allocated(self%near_floor)) call AddFloor(self, c, samples)
     if (.not. any(abs(self%near(:, :, c, 1)) > 0)) return
     allocate (series(size(samples, 1), 0:near3d_orders, size(self%near, 4)), source=0.0_dp)
     series(:, :, 1) = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, &
@@ -526,5 +536,20 @@ contains
       end do
     end do
   end procedure add_near
+
+  !> The same beside a sea floor.
+  subroutine AddFloor(self, c, samples)
+    class(fd3d_t), intent(in) :: self
+    integer, intent(in) :: c
+    real(sp), intent(inout) :: samples(:, :)
+    real(dp) :: history(size(samples, 1), 0:near3d_orders), series(size(samples, 1), floor_terms)
+    integer :: r
+    if (.not. any(abs(self%near_floor(:, :, c)) > 0)) return
+    history = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, .false., self%at_whole(c))
+    series = FloorSeries(history(:, 0), self%grid%dt, self%floor_poles, self%floor_unit)
+    do r = 1, size(samples, 2)
+      if (any(abs(self%near_floor(:, r, c)) > 0)) samples(:, r) = samples(:, r) + real(matmul(series, self%near_floor(:, r, c)), sp)
+    end do
+  end subroutine AddFloor
 
 end submodule fd3d_nearfield

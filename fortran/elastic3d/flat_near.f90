@@ -1,5 +1,5 @@
-!> The flat layers of rock around a source and receivers close to it, where that is all the medium there: what a 3D grid lacks
-!> beside a contact, or below a free surface, is then known too (fd3d_flat_near.f90).
+!> The flat layers of rock, or of water over rock, around a source and receivers close to it, where that is all the medium there:
+!> what a 3D grid lacks beside a contact, or below a free surface, is then known too (fd3d_flat_near.f90, fd3d_floor_near.f90).
 !>
 !> Rows of cells are told apart by their media, and a contact inside cells is where sums over them have it, those of density and of
 !> compliances, which cells that stand for one keep (earth/contact_cells.f90). Where these do not agree it is not one contact.
@@ -15,6 +15,9 @@ module flat_near_m
   integer, parameter :: ends = 4                  !< rows that are even above and below a contact, but below a free surface
   integer, parameter :: left_out = 8              !< outermost rows that may have a contact, which is too far away to matter
   integer, parameter :: most = 7                  !< rows between that are neither one nor the other
+  integer, parameter :: floor_water = 4, floor_rock = 3                !< rows that stand for a sea floor inside a cell
+  real(dp), parameter :: floor_agree = 0.2_dp     !< cells
+  real(dp), parameter :: floor_differs = 0.1_dp   !< relative: density or compliance that differs by less does not tell where it is
   real(dp), parameter :: same = 1e-5_dp           !< relative
   real(dp), parameter :: differs = 0.02_dp        !< relative: what differs by less does not tell where a contact is
   real(dp), parameter :: agree = 0.03_dp          !< cells
@@ -22,6 +25,8 @@ module flat_near_m
   !> Layers as the window's media have them, and the rows between two of them that are of both.
   type :: flat_near_t
     logical :: flat = .false.
+    logical :: sea = .false.                      !< water over rock in place of rock alone,
+    integer :: wet = 0                            !< the last row of the grid's water
     type(near_layers_t) :: layers                 !< depths from the top of the window's first row [m]
     integer :: low = 0, high = 0                  !< rows that are so,
     real(dp), allocatable :: rows(:, :)           !< and their media, (parts, low:high)
@@ -83,7 +88,10 @@ contains
     m = all_rows(:, first:last)
     n = size(m, 2)
     found%flat = all(m(2, :) > 0)
-    if (.not. found%flat) return
+    if (.not. found%flat) then
+      call FindFloor(all_rows, low, free, dz, found)
+      return
+    end if
     found%low = low + first - 1
     found%high = low + last - 1
     allocate (found%rows(size(m, 1), found%low:found%high), source=m)
@@ -110,6 +118,59 @@ contains
     found%first = found%low + first - 2
     found%last = found%low + last
   end subroutine FlatFind
+
+  !> Finds a sea floor between even water and even rock: on a face, or where the cells around have it that stand for one inside a
+  !> cell (earth/sea_floor.f90), by their sums of density and of compliance across it, which have to agree.
+  pure subroutine FindFloor(m, low, free, dz, found)
+    real(dp), intent(in) :: m(:, :), dz
+    integer, intent(in) :: low
+    logical, intent(in) :: free
+    type(flat_near_t), intent(inout) :: found
+    real(dp) :: water(2), own
+    integer :: wet, first, last, above, below, q
+    wet = findloc(m(2, :) > 0, .true., 1) - 1              ! the last row of water
+    above = wet
+    below = wet + 1
+    if (wet < 1) return
+    found%sea = m(1, wet) > 0
+    if (wet > floor_water .and. wet + floor_rock < size(m, 2)) then
+      if (Apart(m(:, wet), m(:, wet - floor_water)) .or. Apart(m(:, wet + 1), m(:, wet + 1 + floor_rock))) then
+        above = wet - floor_water
+        below = wet + 1 + floor_rock
+      end if
+    end if
+    first = above
+    do while (first > 1)
+      if (Apart(m(:, first - 1), m(:, above))) exit
+      first = first - 1
+    end do
+    last = below
+    do while (last < size(m, 2))
+      if (Apart(m(:, last + 1), m(:, below))) exit
+      last = last + 1
+    end do
+    found%sea = found%sea .and. above - first + 1 >= ends .and. last - below + 1 >= ends .and. &
+                first - 1 <= merge(0, left_out, free) .and. size(m, 2) - last <= left_out
+    if (.not. found%sea) return
+    water = 0                                              ! rows that are water in the earth, by both sums
+    do q = 1, 2
+      associate (a => Told(m(:3, above), q), b => Told(m(:3, below), q))
+        own = SumOf(m(:3, above + 1:below - 1), q) - (below - above - 1)*b
+        if (abs(a - b) > floor_differs*max(a, b)) water(q) = own/(a - b)
+        if (.not. abs(a - b) > floor_differs*max(a, b)) water(q) = -huge(1.0_dp)
+      end associate
+    end do
+    where (water <= -huge(1.0_dp)) water = maxval(water)
+    found%sea = abs(water(1) - water(2)) <= floor_agree
+    if (.not. found%sea) return
+    found%low = low + first - 1
+    found%high = low + last - 1
+    allocate (found%rows(size(m, 1), found%low:found%high), source=m(:, first:last))
+    found%first = low + above - 1
+    found%last = low + below - 1
+    found%wet = low + wet - 1
+    found%layers = near_layers_t(2, free, [merge(0.0_dp, -huge(1.0_dp), free), (found%first + water(2))*dz], m(:3, [first, last]))
+  end subroutine FindFloor
 
   !> True of rows of the same rock.
   pure logical function Even(m)
@@ -177,7 +238,7 @@ contains
     type(flat_near_t), intent(in) :: found
     type(box_t), intent(in) :: box
     logical, intent(in) :: under
-    beside = found%flat .and. box%low(3) >= found%low .and. box%high(3) <= found%high .and. &
+    beside = (found%flat .or. found%sea) .and. box%low(3) >= found%low .and. box%high(3) <= found%high .and. &
              (under .or. (box%low(3) < found%last .and. box%high(3) > found%first))
   end function FlatBeside
 

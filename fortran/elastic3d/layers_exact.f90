@@ -13,12 +13,12 @@ module layers_exact_m
   use radial_derivatives_m, only: RadialDerivative
   implicit none
   private
-  public :: LayersFields
+  public :: LayersFields, gauss_nodes, GaussRule
 
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
   integer, parameter :: harmonics = 4
   complex(dp), parameter :: turned(harmonics) = [i1, i1**2, i1**3, i1**4]
-  integer, parameter :: nodes = 12                !< of Gauss' rule
+  integer, parameter :: gauss_nodes = 12          !< of Gauss' rule
   integer, parameter :: dampings = 9              !< and the least and most of them, over the distance along the contact
   real(dp), parameter :: damp_least = 0.1_dp, damp_most = 0.5_dp
   real(dp), parameter :: steep = 0.3_dp           !< depths over that distance: more damps enough
@@ -111,8 +111,8 @@ contains
     integer, intent(in) :: at, threads
     real(dp), intent(inout) :: u(:, :), g(:, :, :)
     type(place_t) :: place(size(x, 2))
-    type(sent_t) :: sent(nodes)
-    real(dp) :: k, length, node(nodes), weight(nodes)
+    type(sent_t) :: sent(gauss_nodes)
+    real(dp) :: k, length, node(gauss_nodes), weight(gauss_nodes)
     integer :: m, r
     do r = 1, size(place)
       place(r) = PlaceOf(layers, from, x(:, r), at)
@@ -124,7 +124,7 @@ contains
       length = min(1.5_dp*length, minval(min(2*pi/max(place%far, 0.1_dp*place%grows), 4/place%grows), k < place%most))
       !$omp parallel num_threads(threads)
       !$omp do schedule(dynamic)
-      do m = 1, nodes
+      do m = 1, gauss_nodes
         call LayersSend(layers, s, k + length*node(m), from(3), force, moment, at, sent(m))
       end do
       !$omp do schedule(dynamic)
@@ -186,19 +186,19 @@ contains
 
   !> Gauss' rule from 0 to 1.
   pure subroutine GaussRule(x, w)
-    real(dp), intent(out) :: x(nodes), w(nodes)
-    real(dp) :: y, p(0:nodes), slope
+    real(dp), intent(out) :: x(gauss_nodes), w(gauss_nodes)
+    real(dp) :: y, p(0:gauss_nodes), slope
     integer :: m, n, times
     p(0) = 1
-    do m = 1, nodes
-      y = cos(pi*(m - 0.25_dp)/(nodes + 0.5_dp))
+    do m = 1, gauss_nodes
+      y = cos(pi*(m - 0.25_dp)/(gauss_nodes + 0.5_dp))
       do times = 1, 8
         p(1) = y
-        do n = 2, nodes
+        do n = 2, gauss_nodes
           p(n) = ((2*n - 1)*y*p(n - 1) - (n - 1)*p(n - 2))/n
         end do
-        slope = nodes*(y*p(nodes) - p(nodes - 1))/(y**2 - 1)
-        y = y - p(nodes)/slope
+        slope = gauss_nodes*(y*p(gauss_nodes) - p(gauss_nodes - 1))/(y**2 - 1)
+        y = y - p(gauss_nodes)/slope
       end do
       x(m) = (1 + y)/2
       w(m) = 1/((1 - y**2)*slope**2)

@@ -16,7 +16,7 @@ module layers_grid_m
   use kinds_m, only: dp, pi, sp
   implicit none
   private
-  public :: layers_grid_t, LayersGridField, layers_half
+  public :: layers_grid_t, LayersGridField, layers_half, Half, Phase, Turns
 
   integer, parameter :: layers_period = 64        !< cells along x and y
   integer, parameter :: layers_half = layers_period/2
@@ -59,8 +59,8 @@ contains
     integer :: ix, iy, n, k
     call RowsMake(grid, rows)
     allocate (all(0:layers_half - 1, -layers_half:layers_half - 1, size(field, 3), 0:fd3d_fields - 1))
-    call Turns(first(1), size(source, 1), turn_x)
-    call Turns(first(2), size(source, 2), turn_y)
+    call Turns(layers_period, first(1), size(source, 1), turn_x)
+    call Turns(layers_period, first(2), size(source, 2), turn_y)
     allocate (sent(0:layers_half - 1, -layers_half:layers_half - 1, size(source, 3), 0:fd3d_fields - 1), source=(0.0_dp, 0.0_dp))
     !$omp parallel do collapse(2) num_threads(grid%threads)
     do n = 0, fd3d_fields - 1
@@ -79,8 +79,8 @@ contains
       end do
     end do
     !$omp end parallel do
-    call Turns(low(1), size(field, 1), turn_x)
-    call Turns(low(2), size(field, 2), turn_y)
+    call Turns(layers_period, low(1), size(field, 1), turn_x)
+    call Turns(layers_period, low(2), size(field, 2), turn_y)
     !$omp parallel do collapse(2) num_threads(grid%threads) private(along, ix, iy)
     do n = 0, fd3d_fields - 1
       do k = 1, size(field, 3)
@@ -102,24 +102,25 @@ contains
     Half = merge(1, 0, StandsOnHalf(field, axis))
   end function Half
 
-  !> exp(i k x) of waves at cells from `first` on, at their centres (0) and half a cell before (1).
-  pure subroutine Turns(first, n, turn)
-    integer, intent(in) :: first, n
+  !> exp(i k x) of waves that change their sign after `period` cells, at cells from `first` on, at their centres (0) and half a cell
+  !> before (1).
+  pure subroutine Turns(period, first, n, turn)
+    integer, intent(in) :: period, first, n
     complex(dp), allocatable, intent(out) :: turn(:, :, :)
     integer :: j, i, before
-    allocate (turn(-layers_half:layers_half - 1, n, 0:1))
+    allocate (turn(-period/2:period/2 - 1, n, 0:1))
     do before = 0, 1
       do i = 1, n
-        do j = -layers_half, layers_half - 1
-          turn(j, i, before) = exp(i1*Phase(j)*(first + i - 1 - 0.5_dp*before))
+        do j = -period/2, period/2 - 1
+          turn(j, i, before) = exp(i1*Phase(period, j)*(first + i - 1 - 0.5_dp*before))
         end do
       end do
     end do
   end subroutine Turns
 
-  elemental real(dp) function Phase(j)
-    integer, intent(in) :: j
-    Phase = 2*pi*(j + 0.5_dp)/layers_period
+  elemental real(dp) function Phase(period, j)
+    integer, intent(in) :: period, j
+    Phase = 2*pi*(j + 0.5_dp)/period
   end function Phase
 
   pure subroutine RowsMake(grid, rows)
@@ -193,7 +194,7 @@ contains
     real(dp) :: psv(-rows%bands:rows%bands, 2*grid%rows), sh(-rows%bands:rows%bands, grid%rows)
     integer :: a, l, w, n
     do a = 1, 2
-      k(a) = 2*sum([(grid%w(l)*sin((l - 0.5_dp)*Phase(wave(a))), l=1, grid%half_length)])/grid%d(a)
+      k(a) = 2*sum([(grid%w(l)*sin((l - 0.5_dp)*Phase(layers_period, wave(a))), l=1, grid%half_length)])/grid%d(a)
     end do
     total = norm2(k)
     do w = 1, 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """3D: what is recorded within a few cells of an air gun or explosion below a free surface of water, and farther away, is that of the source and its
 negative image, in closed form; so it is with even weights, which a Q of 900 asks for, and where the surface is far above. Receivers close to a force
-there, and in water above rock are told of; those in rock alone are not, as what the grid lacks there is added too (t638). Water that is told in
-several thin layers has the same surface."""
+there, and in water above layers of rock are told of; those in rock alone and in water above one rock are not, as what the grid lacks there is added too
+(t638, t639). Water that is told in several thin layers has the same surface."""
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +104,8 @@ thick, thin = (np.stack([traces("out.nc", c)[0] for c in ("vx", "vz", "pressure"
 claim(np.array_equal(thick, thin), f"water in layers of 20, 10, 40 m on cells of 10 m is that of one layer: {np.abs(thick - thin).max():.3g} off, must be 0")
 water, rock = f"0 {C} 0 {RHO}\n", "0 3000 1700 2300\n"
 for what, layers, told, words in (("volume in water", water, False, {}), ("a force in water", water, True, {"source": "force", "fz": 1.0}),
-                                  ("volume in rock", rock, False, {}), ("water of 5 cells over rock", water + rock.replace("0", "50", 1), True, {})):
+                                  ("volume in rock", rock, False, {}), ("water of 5 cells over rock", water + rock.replace("0", "50", 1), False, {}),
+                                  ("the same over two kinds of rock", water + rock.replace("0", "50", 1) + "80 4000 2300 2500\n", True, {})):
     said = shoot(("plan",), layers, middle, places, components="p,vx,vz", **words)
     claim((f"3 {TOLD} 6 cells" in " ".join(said.split())) is told, f"{what}: receivers are {'' if told else 'not '}told of")
 done()
