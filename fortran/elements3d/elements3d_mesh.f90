@@ -75,7 +75,7 @@ contains
     end if
     self%doubts = ''
     if (any(from /= from_table)) self%doubts = earth%doubts
-    call ModelCheck(job, Ranges(self, job, part, from, earth, maxval(mesh%x(3, :))), self%doubts, error)
+    call ModelCheck(job, Ranges(self, job, part, from, earth, maxval(mesh%x(3, :)) - minval(mesh%x(3, :))), self%doubts, error)
     if (allocated(error)) return
     self%least_q = maxval(self%elements%loss)
     self%attenuates = self%least_q > 0
@@ -95,7 +95,7 @@ contains
     allocate (self%cut, self%shares)
   end procedure ReadMesh
 
-  !> What the media of table and volumes are checked by; bottom: of the mesh [m].
+  !> What the media of table and volumes are checked by; bottom: of the mesh, below its top, as z may begin anywhere [m].
   pure type(ranges_t) function Ranges(self, job, part, from, earth, bottom)
     class(elements3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
