@@ -217,7 +217,23 @@ contains
     self%endless = self%earth%layers%n > 0
     self%attenuates = self%earth%attenuates
     call ModelCheck(job, Ranges(self%earth, job), self%doubts, error)
+    if (self%endless .and. .not. allocated(error)) call DoubtTops(self, job)
   end subroutine ReadModel
+
+  !> Flat layers that all begin at the very top of what is modelled: tops in km, perhaps.
+  subroutine DoubtTops(self, job)
+    class(elastic3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    real(dp), parameter :: skin = 0.01_dp, cells = 2        ! of what is modelled
+    real(dp) :: span
+    associate (l => self%earth%layers, dz => merge(job%dz, job%dx, job%dz > 0))
+      span = l%top(l%n) - l%top(1)
+      if (l%n == 1 .or. span > min(skin*job%depth, cells*dz)) return
+      if (self%doubts /= '') self%doubts = self%doubts//new_line('a')
+      self%doubts = self%doubts//'all '//Str(l%n)//' layers of '//job%layers//' begin within '//Str(span)//' m, of '// &
+                    Str(job%depth)//' m that are modelled: give tops in metres if these are kilometres'
+    end associate
+  end subroutine DoubtTops
 
   pure type(ranges_t) function Ranges(earth, job)
     type(model3d_t), intent(in) :: earth

@@ -14,7 +14,7 @@ submodule(elements3d_m) elements3d_mesh
   use kinds_m, only: i8
   use log_m, only: LogInfo
   use materials_m, only: from_table, from_volume, material_bulk, material_fastest, material_parts, material_rho, material_shear, &
-                         material_slowest, materials_t, MaterialsOf, MaterialsRead, MaterialsUnused
+                         material_slowest, material_vp, material_vs, materials_t, MaterialsOf, MaterialsRead, MaterialsUnused
   use mesh_blocks_m, only: BlockRows, BlocksOf
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
@@ -23,6 +23,7 @@ submodule(elements3d_m) elements3d_mesh
   use mesh_m, only: mesh_t
   use mesh_of_layers_m, only: MeshOfLayers
   use model3d_m, only: model3d_t
+  use modelcheck_m, only: ModelCheck, ranges_t
   use path_c, only: path_output
   use text_m, only: Counted, CString
   implicit none
@@ -72,6 +73,10 @@ contains
       call MakeByPoint(self, mesh, part, relative, from, earth, error)
       if (allocated(error)) return
     end if
+    self%doubts = ''
+    if (any(from /= from_table)) self%doubts = earth%doubts
+    call ModelCheck(job, Ranges(self, job, part, from, earth, maxval(mesh%x(3, :)) - minval(mesh%x(3, :))), self%doubts, error)
+    if (allocated(error)) return
     self%least_q = maxval(self%elements%loss)
     self%attenuates = self%least_q > 0
     if (self%attenuates) self%least_q = 1/self%least_q
@@ -89,6 +94,26 @@ contains
     if (associated(self%cut)) deallocate (self%cut, self%shares)
     allocate (self%cut, self%shares)
   end procedure ReadMesh
+
+  !> What the media of table and volumes are checked by; bottom: of the mesh, below its top, as z may begin anywhere [m].
+  pure type(ranges_t) function Ranges(self, job, part, from, earth, bottom)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: part(:, :), bottom
+    integer, intent(in) :: from(:)
+    type(model3d_t), intent(in) :: earth
+    logical :: table(size(from))
+    table = from == from_table
+    Ranges%slowest = minval(part(material_vp, :), table)
+    Ranges%fluid = minval(part(material_vp, :), table .and. .not. part(material_vs, :) > 0)
+    Ranges%told = any(table) .or. job%rho /= ''
+    if (.not. all(table)) Ranges%slowest = min(Ranges%slowest, earth%vpmin)
+    if (.not. all(table)) Ranges%fluid = min(Ranges%fluid, earth%fluidmin)
+    Ranges%fastest = self%vmax
+    Ranges%bottom = bottom
+    Ranges%rhomin = self%rhomin
+    Ranges%rhomax = self%rhomax
+  end function Ranges
 
   !> For sources and receivers: what finds them in the mesh, how far sides are that damp, the ground that depths count from.
   subroutine PreparePlaces(self, job)

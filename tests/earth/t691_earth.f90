@@ -37,6 +37,7 @@ program t691_earth
   call LayersByRule()
   call Volumes()
   call DeepVolumes()
+  call TopsInKilometres()
   call Mixtures()
   call Contacts()
   call Windows()
@@ -97,6 +98,19 @@ contains
     call Model3dWindow(earth, job, shot, window, error)
     call Claim(all(abs(medium - window%medium) <= 0) .and. earth%below == 0, 'the cells are those without it')
   end subroutine DeepLayers
+
+  !> Tops in km: all contacts lie in a skin.
+  subroutine TopsInKilometres()
+    integer :: last
+    do last = 3, 3000, 2997
+      call Put('km.layers', '0 4000 2000 2600'//nl//'1 6000 3464 2700'//nl//Str(last)//' 7000 4000 2900'//nl)
+      call Settings('layers = km.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 5000'//nl)
+      call physics%read(job, error)
+      call ClaimFine(error, 'the last layer at '//Str(last)//' m')
+      call Claim((index(physics%doubts, 'give tops in metres if these are kilometres') > 0) .eqv. last == 3, &
+                 'tops to '//Str(last)//' m of 5000 m: '//physics%doubts)
+    end do
+  end subroutine TopsInKilometres
 
   !> The same of samples of volumes, which on disk are looked through slab by slab.
   subroutine DeepVolumes()

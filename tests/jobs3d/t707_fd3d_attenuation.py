@@ -86,7 +86,8 @@ Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s i
 Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} {QP} {QS}\n")
 tensor = {"m" + "xyz"[i] + "xyz"[j]: TENSOR[i, j] for i in range(3) for j in range(i, 3)}
 write_deck(layers="rock.layers", dx=D[0], dy=D[1], dz=D[2], aperture=200, depth=1260, npml=8, half_length=2, top="pml", fpeak=FPEAK,
-           delay=DELAY, tmax=TMAX, dt_out=DT_OUT, components="vx,vy,vz,p", snapshot=0.02, snapshot_planes="z500,z530", snapshot_fields="p", source="moment", q_f1=F1, q_f2=F2, **tensor)
+           delay=DELAY, tmax=TMAX, dt_out=DT_OUT, components="vx,vy,vz,p", source="moment", snapshot=0.02, snapshot_planes="z500,z530",
+           snapshot_fields="p", q_f1=F1, q_f2=F2, **tensor)
 
 
 def weak():
