@@ -94,13 +94,17 @@ contains
     end if
   end subroutine Compare
 
-  !> Beside the left and the upper layer the medium is shifted by half a cell, so the window ends evenly there.
+  !> Beside the layers the medium is shifted by half a cell, so the window ends evenly there.
   subroutine Means()
     type(scene_t) :: scene
     type(gather_t) :: one, two
     scene = RoughScene(4, .false., 'p,vx,vz')
     scene%window%medium(:3, :, :, 2) = 1300
     scene%window%medium(:, :, :3, 2) = 1300
+    associate (n => shape(scene%window%medium))
+      scene%window%medium(n(1) - 2:, :, :, 2) = 1300
+      scene%window%medium(:, :, n(3) - 2:, 2) = 1300
+    end associate
     call SceneRun(scene, one, error)
     call Split(scene, 0.0_sp)
     call SceneRun(scene, two, error)
