@@ -52,7 +52,8 @@ contains
     integer(c_int) :: whole
     length = journal_line_length(len(text, i8) - first + 1, text(first:), whole)
     if (length >= 0 .and. whole == 0) call Fail(error, &
-      'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
+      'its checksum does not fit: the journal is damaged; restore it from a copy, let spl-merge keep the finished shots '// &
+      '(inputs/running.md), or start anew with overwrite=y')
   end function LineFind
 
   !> Takes a line apart; it is without checksum and end.

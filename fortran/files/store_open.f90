@@ -31,7 +31,8 @@ contains
     call ProblemsRaise(problems, "what lies beside '"//path//"'", error)
     fresh = .not. FileExists(log)
     if (FileExists(path) .and. fresh .and. .not. overwrite) call Fail(error, "'"//path//"' exists but its journal '"//log// &
-      "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
+      "' does not: restore it from a copy, let spl-merge keep the finished shots (inputs/running.md), set overwrite=y to start "// &
+      'anew, or choose another output')
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
     fresh = .not. FileExists(log)                   ! once more: the run that had the lock may have made its files meanwhile
@@ -65,7 +66,8 @@ contains
     call FileText(log, text, error)
     if (allocated(error)) return
     if (index(text, new_line('a')) == 0) call Fail(error, "'"//path//"' exists but its journal '"//log// &
-      "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
+      "' is empty: restore it from a copy, let spl-merge keep the finished shots (inputs/running.md), set overwrite=y to start "// &
+      'anew, or choose another output')
   end subroutine RefuseEmpty
 
   !> A new output must have room once the old one is gone; the old one stays where there is none.
