@@ -73,7 +73,8 @@ contains
     do r = 1, size(x, 2)
       do j = -1, 1
         do i = -1, 1
-          place(i, j, r) = PlaceOf(layers, x(:, r) - from - [i*period(1), j*period(2), 0.0_dp], from(3), in_rock(r), abs(i) + abs(j))
+          place(i, j, r) = PlaceOf(layers, x(:, r) - from - [i*period(1), j*period(2), 0.0_dp], from(3), in_rock(r), &
+                                   abs(i) + abs(j))
           place(i, j, r)%wanted = wanted(r)
         end do
       end do

@@ -57,8 +57,8 @@ contains
     terms = LeastSquares(a, b)
   end function FloorFit
 
-  !> x with the least |a x - b|, by columns made orthogonal one after the other (Golub & Van Loan 2013, section 5.2.8); 0 for columns
-  !> of 0.
+  !> x with the least |a x - b|, by columns made orthogonal one after the other (Golub & Van Loan 2013, section 5.2.8); 0 for
+  !> columns of 0.
   pure function LeastSquares(a, b) result(x)
     real(dp), intent(in) :: a(:, :), b(:)
     real(dp) :: x(size(a, 2)), q(size(a, 1), size(a, 2)), r(size(a, 2), size(a, 2)), left(size(b))

@@ -16,8 +16,8 @@ rng = np.random.default_rng(SEED)
 H, TIMES, WATER = 10.0, 231, (1500.0, 1000.0)
 TOLD = "receiver(s) are closer than"
 # The kind, its components, whether in rock, bounds [%] of the worst and of the average for a wavelet that leaves a volume, and for one that leaves none
-KINDS = (("velocity", V, False, (8, 3), (6, 3)), ("pressure", ("p",), False, (8, 3), (6, 3)), ("strain and rotation", SLOPES, False, (25, 8), (15, 5)),
-         ("velocity", V, True, (10, 5), (8, 4)), ("stress", STRESS, True, None, (25, 10)), ("strain and rotation", SLOPES, True, (40, 15), (20, 8)))
+KINDS = (("velocity", V, False, (12, 5), (9, 4)), ("pressure", ("p",), False, (12, 5), (9, 4)), ("strain and rotation", SLOPES, False, (35, 12), (20, 8)),
+         ("velocity", V, True, (15, 8), (10, 5)), ("stress", STRESS, True, None, (35, 15)), ("strain and rotation", SLOPES, True, (60, 25), (30, 12)))
 
 
 def modelled(rock, floor, place, stations, components, half_length, dt, verb=(), ranks=1, **changes):
