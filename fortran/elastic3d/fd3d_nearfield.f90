@@ -23,6 +23,7 @@ module fd3d_nearfield_m
   real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
   real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
   real(dp), parameter, public :: on_floor = 1e-3_dp       !< cells above a sea floor: on it, which is of the rock
+  integer, parameter :: floor_cell_most = 2               !< half-length with which it is known beside one in a cell
   integer, parameter :: flat_around = 13          !< cells around source and receivers that must be flat layers
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
@@ -115,7 +116,8 @@ contains
       call FlatRange(all_around, layers, media)
       if (any(media <= -huge(1.0_dp))) return
       call FlatFind(media, layers%low(3), scheme%free_top, window%dz, found)
-      if (cuts .and. found%sea .and. found%last == found%first + 1) return       ! its face may be that next to the earth's floor
+      ! Its face may be that next to the earth's floor; beside one in a cell long differences leave too much.
+      if (cuts .and. found%sea .and. (found%last == found%first + 1 .or. scheme%half_length > floor_cell_most)) return
       call Fd3dNearBeside(scheme%scheme_t, scheme%own, window, shot, found, flat)
     end subroutine LookForLayers
 

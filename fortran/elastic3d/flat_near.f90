@@ -16,7 +16,7 @@ module flat_near_m
   integer, parameter :: left_out = 8              !< outermost rows that may have a contact, which is too far away to matter
   integer, parameter :: most = 7                  !< rows between that are neither one nor the other
   integer, parameter :: floor_water = 4, floor_rock = 3                !< rows that stand for a sea floor inside a cell
-  real(dp), parameter :: floor_agree = 0.2_dp     !< cells
+  real(dp), parameter :: floor_agree = 0.4_dp     !< cells
   real(dp), parameter :: floor_differs = 0.1_dp   !< relative: density or compliance that differs by less does not tell where it is
   real(dp), parameter :: same = 1e-5_dp           !< relative
   real(dp), parameter :: differs = 0.02_dp        !< relative: what differs by less does not tell where a contact is

@@ -99,28 +99,60 @@ contains
     real(dp), intent(in) :: zs
     integer, intent(in) :: threads, n
     type(place_t), intent(inout) :: place(n)
-    type(wave_t) :: wave(gauss_nodes)
-    real(dp) :: k, length, node(gauss_nodes), weight(gauss_nodes)
-    integer :: m, r
+    type(wave_t), allocatable :: wave(:, :)
+    real(dp), allocatable :: k(:), length(:)
+    real(dp) :: node(gauss_nodes), weight(gauss_nodes)
+    integer :: m, p, r
     call GaussRule(node, weight)
-    length = real(s)/max(layers%c, layers%rock(1))
-    k = 0
-    do while (k < maxval(place%most))
-      if (k > 2*abs(s)/min(layers%c, layers%rock(2))) length = 1.5_dp*length
-      length = min(length, minval(min(2*pi/max(place%far, 0.1_dp*place%grows), 4/place%grows), k < place%most))
+    call Panels()
+    allocate (wave(gauss_nodes, size(k)))
+    !$omp parallel do private(m) num_threads(threads)
+    do p = 1, size(k)
       do m = 1, gauss_nodes
-        wave(m) = WaveOf(layers, s, k + length*node(m), zs)
+        wave(m, p) = WaveOf(layers, s, k(p) + length(p)*node(m), zs)
       end do
-      !$omp parallel do private(m) schedule(dynamic, 4) num_threads(threads)
-      do r = 1, n
-        if (k >= place(r)%most .or. .not. place(r)%wanted) cycle
+    end do
+    !$omp end parallel do
+    !$omp parallel do private(m, p) schedule(dynamic, 4) num_threads(threads)
+    do r = 1, n
+      if (.not. place(r)%wanted) cycle
+      do p = 1, count(k < place(r)%most)
         do m = 1, gauss_nodes
-          call AddWave(layers, wave(m), length*weight(m), place(r))
+          call AddWave(layers, wave(m, p), length(p)*weight(m), place(r))
         end do
       end do
-      !$omp end parallel do
-      k = k + length
     end do
+    !$omp end parallel do
+
+  contains
+
+    !> Panels from k(:) on, as short as those places need for which there still is a field.
+    subroutine Panels()
+      real(dp), allocatable :: ends(:)
+      real(dp) :: long
+      integer :: at
+      allocate (ends(0:1023), source=0.0_dp)
+      long = real(s)/max(layers%c, layers%rock(1))
+      at = 0
+      do while (ends(at) < maxval(place%most))
+        if (ends(at) > 2*abs(s)/min(layers%c, layers%rock(2))) long = 1.5_dp*long
+        long = min(long, minval(min(2*pi/max(place%far, 0.1_dp*place%grows), 4/place%grows), ends(at) < place%most))
+        if (at == ubound(ends, 1)) call Lengthen(ends)
+        at = at + 1
+        ends(at) = ends(at - 1) + long
+      end do
+      k = ends(:at - 1)
+      length = ends(1:at) - k
+    end subroutine Panels
+
+    pure subroutine Lengthen(ends)
+      real(dp), allocatable, intent(inout) :: ends(:)
+      real(dp), allocatable :: more(:)
+      allocate (more(0:2*size(ends) - 1), source=0.0_dp)
+      more(:size(ends) - 1) = ends
+      call move_alloc(more, ends)
+    end subroutine Lengthen
+
   end subroutine AddWaves
 
   !> x: from the source, at depth zs; images: 0 of the place itself.

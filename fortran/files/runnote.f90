@@ -12,7 +12,7 @@ module runnote_m
   use text_m, only: FString, Str, ToInt
   implicit none
   private
-  public :: begun_t, ended_t, BegunNote, BegunRead, BegunBefore, EndedNote, EndedRead, OwnFolder, OwnProgram
+  public :: begun_t, ended_t, BegunNote, BegunRead, BegunBefore, EndedNote, EndedRead, OwnFolder, OwnProgram, SlurmStartedAgain
 
   integer, parameter :: most = 370            !< characters of a note: see journal.f90
   integer, parameter :: path_most = 4096
@@ -68,13 +68,20 @@ contains
     begun%group = max(1, Number(Word(note(:at - 1), 'group'), 1))
   end subroutine BegunRead
 
-  !> True if that run was of this Slurm job, which was started again since.
-  logical function BegunBefore(begun) result(before)
-    type(begun_t), intent(in) :: begun
+  !> True of a Slurm job that Slurm has started again.
+  logical function SlurmStartedAgain() result(again)
     character(:), allocatable :: job, restarts
     job = SlurmJob()
     restarts = Environment('SLURM_RESTART_COUNT')
-    before = job /= '' .and. begun%slurm == job .and. Number(restarts, 0) > 0
+    again = job /= '' .and. Number(restarts, 0) > 0
+  end function SlurmStartedAgain
+
+  !> True if that run was of this Slurm job.
+  logical function BegunBefore(begun) result(before)
+    type(begun_t), intent(in) :: begun
+    character(:), allocatable :: job
+    job = SlurmJob()
+    before = job /= '' .and. begun%slurm == job
   end function BegunBefore
 
   !> The number of the Slurm job, of a heterogeneous one as a whole, '' where there is none.

@@ -8,7 +8,7 @@ module standing_m
   use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t
   use runnote_m, only: begun_t, BegunBefore, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
-                       cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram
+                       cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram, SlurmStartedAgain
   use store_m, only: StoreJournalPath, StoreLockPath, StoreStopPath
   use text_m, only: NextLine, Str
   implicit none
@@ -261,6 +261,7 @@ contains
     type(begun_t) :: begun
     type(error_t), allocatable :: unreadable
     own = .false.
+    if (.not. SlurmStartedAgain()) return
     if (.not. JournalBegun(StoreJournalPath(output))) return
     call JournalRead(journal, StoreJournalPath(output), unreadable)
     if (allocated(unreadable)) return

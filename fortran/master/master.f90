@@ -128,7 +128,7 @@ contains
   subroutine HandleChecked(master, message, reply)
     class(master_t), intent(inout) :: master
     type(message_t), intent(inout) :: message, reply
-    character(:), allocatable :: why
+    character(:), allocatable :: why, advice
     if (FromDead(master, message)) return
     if (message%kind == MSG_GATHER) call BorrowerFind(master%borrower, message)
     why = MessageProblem(message, master%workers%n, master%survey%keymap%n)
@@ -136,8 +136,9 @@ contains
       call master%handle(message, reply)
       return
     end if
-    call LogWarn('message '//Str(message%kind)//' of rank '//Str(message%from)//' is not used: '//why// &
-                 trim(merge('                                   ', '; all nodes must run the same build', message%lost)))
+    advice = ''
+    if (.not. message%lost) advice = '; all nodes must run the same build'
+    call LogWarn('message '//Str(message%kind)//' of rank '//Str(message%from)//' is not used: '//why//advice)
     if (all(message%kind /= [MSG_MODEL, MSG_GATHER, MSG_SNAPS])) return
     if (any(message%n(1:2) < 1 .or. message%n(1:2) > huge(1))) return
     call VerdictMessage(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, reply)

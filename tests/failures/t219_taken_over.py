@@ -23,7 +23,8 @@ if "debug" in os.environ["B"]:
 SEED = given_seed()
 random.seed(SEED)
 SHOTS = 3
-mini3d.make(shots=SHOTS, tmax=2, snapshot=0.4, snapshot_planes="top", snapshot_fields="vz", pgv="y")
+# Over two kinds of rock nothing is computed for receivers close to the source, which would be loops too.
+mini3d.make(shots=SHOTS, layers=mini3d.LAYERS + "280 4000 2300 2500\n", tmax=2, snapshot=0.4, snapshot_planes="top", snapshot_fields="vz", pgv="y")
 r = mini3d.run("par=job.par", "output=whole.nc")
 claim(r.returncode == 0, f"undisturbed run: exit status {r.returncode}")
 bad = BadFs()
@@ -50,8 +51,8 @@ def job(loop, log, gate=None, words=(), **env):
 for turn, dones in enumerate((0, 1)):
     for path in Path(".").glob("out.nc*"):
         path.unlink()
-    # The first shot, with what is set up before it, has 157 loops, the next 47, the last ten or so those of its steps.
-    gate = Gate("first", loops=157 + 47*dones - random.randrange(2, 8))
+    # The first shot, with what is set up before it, has 185 loops, the next 51, the last ten or so those of its steps.
+    gate = Gate("first", loops=185 + 51*dones - random.randrange(2, 8))
     first = job(5000, "first.err", gate)
     began = wait_until(lambda: gate.reached() and len(events("done")) == dones and any(STATES.glob("*.state")), process=first)
     kick(first.pid, sig=signal.SIGSTOP)

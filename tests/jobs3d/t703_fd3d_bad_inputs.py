@@ -7,7 +7,7 @@ import numpy as np
 from netCDF4 import Dataset
 
 from check import claim, done, given_seed
-from mini3d import make, run, write_deck, write_keymap
+from mini3d import LAYERS, make, run, write_deck, write_keymap
 
 N = (24, 24, 20)
 KEYMAP = ("spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\n"
@@ -205,7 +205,8 @@ write_deck(layers=None, dx=None, aperture=None, depth=None, vp="m.nc", rho="m.nc
 Path("line.keymap").write_text("spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 253.3 111.7 cable y=312.3\n")
 said = [fluid in run("plan", "par=job.par", *more).stdout for more in ((), ("vs=m.nc",), ("vp_vs=2",))]
 claim(said == [True, False, False], f"rock without S waves is told of, with them it is not: {said}")
-make(shots=1)
+TWO_ROCKS = LAYERS + "280 4000 2300 2500\n"                       # beside a sea floor over one rock what the grid lacks is known
+make(shots=1, layers=TWO_ROCKS)
 write_keymap(shots=1, channels=8)                                # 1 to 6 are within 5 cells, 7 is 5.67 and 8 is 6.72 away
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "7 receiver(s) are closer than 6 cells to their source, the first of them channel 1 of shot record 11, 94.5"
@@ -214,7 +215,7 @@ make(shots=1, half_length=2, coeffs="holberg", coeffs_error=5)
 r = run("plan", "par=job.par")
 claim("a smaller coeffs_error, now 5 %, makes it less" in r.stdout and "half the spacing leaves" not in r.stdout,
       "weights of a large error in all wavelengths: half the spacing, which is no better, is not given as the cure")
-make(shots=1, half_length=1, fpeak=2, dispersion="warn")
+make(shots=1, layers=TWO_ROCKS, half_length=1, fpeak=2, dispersion="warn")
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "5 receiver(s) are closer than 10 cells to their source" in r.stdout and "from 6 cells on with half-length 1" in r.stdout,
       f"with half-length 1 those closer than 10 cells {r.stderr[-300:]}")
