@@ -78,9 +78,14 @@ module sem3d_m
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     type(pressed_t) :: pressed                    !< what traces have of the pressure of water on rock,
     type(relaxing_t) :: relaxing                  !< and what relaxes in them
+    real(dp), allocatable :: near(:, :)           !< what the mesh lacks close to the source, terms of
+    integer, allocatable :: near_trace(:)         !< these traces,
+    integer, allocatable :: near_order(:)         !< of this derivative by time of the history,
+    real(dp) :: near_loss = 0                     !< as the modulus of this 1/Q relaxes
     real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
     integer :: histories = 1                      !< of the source, a second one where a part of it does not relax,
     integer :: before_second = 0                  !< whose entries follow so many
+    integer :: source_in = 0                      !< element, 0: another rank has it
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
     logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
@@ -153,6 +158,23 @@ module sem3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_receivers
+
+    ! --- sem3d_near.f90
+
+    !> Finds what the mesh lacks at receivers close to the source, of all traces in a list, which has components
+    !> `names` of all receivers first.
+    module subroutine MakeNear(self, names, list, error)
+      class(sem3d_t), intent(inout) :: self
+      character(*), intent(in) :: names(:)
+      type(sem3d_list_t), intent(in) :: list
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeNear
+
+    !> Adds that to the samples, before anything relaxes in them.
+    module subroutine AddNear(self, raw)
+      class(sem3d_t), intent(in) :: self
+      real(sp), intent(inout) :: raw(:, :)
+    end subroutine AddNear
 
     ! --- sem3d_gpu_memory.f90
 
@@ -479,6 +501,7 @@ contains
       raw(:n - 1, r) = real((raw(2:, r) - real(raw(:n - 1, r), dp))/self%scheme%dt, sp)
       raw(n, r) = raw(max(1, n - 1), r)
     end do
+    if (self%gathers()) call AddNear(self, raw)
     if (self%gathers()) call PressedApply(self%pressed, self%scheme%dt, raw)
     if (self%own%attenuates .and. self%gathers()) call RelaxingApply(self%relaxing, self%own%q_band, self%scheme%dt, raw)
   end subroutine samples

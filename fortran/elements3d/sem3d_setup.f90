@@ -175,6 +175,7 @@ contains
     asked(:, 1) = [self%shot%sx, self%shot%sy, self%shot%sz]
     call FindPlaces(self, 'the source', asked, self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
+    self%source_in = e(1)
     self%shot%sx = x(1, 1)
     self%shot%sy = x(2, 1)
     self%shot%sz = x(3, 1)
@@ -249,7 +250,8 @@ contains
     if (allocated(error)) return
     self%beside = list%receivers - size(place)*size(names)
     self%slope = list%slope(:list%receivers)
-    call ReceiversHere(self, list, error)
+    call MakeNear(self, names, list, error)
+    if (.not. allocated(error)) call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end procedure make_receivers
 

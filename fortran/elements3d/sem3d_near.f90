@@ -1,0 +1,304 @@
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in sem3d.f90.
+!>
+!> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
+!> rest, and their inertia makes polynomials of frequency. So the exact field (near_exact.f90) and that of the mesh, by its own
+!> matrices, from the points of the source to those of receivers (near_patch.f90), are computed for waves that grow as exp(s t), at a
+!> few s. Of long waves they differ by next to nothing, and what is left is a polynomial in w**2 = -s**2:
+!>
+!>     exact - mesh = sum_j w**2j T_j
+!>
+!> T_j times the history of the source and its even derivatives by time is added to the samples. Where moduli relax motion is larger
+!> by as much, by the modulus of S waves, or of P waves where the source pushes to all sides.
+submodule(sem3d_m) sem3d_near
+  use hexahedron_m, only: HexLongest
+  use kinds_m, only: pi
+  use linear_m, only: SolveSmall
+  use near_exact_m, only: NearMotion, NearPotential
+  use near_patch_m, only: near_patch_t, near_source_t, near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
+                          PatchHas, PatchList, PatchMake, PatchRange, PatchReach, PatchSolve
+  use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
+  use sort_m, only: SortOrder
+  use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
+  use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
+  implicit none
+
+  integer, parameter :: orders = near_times - 1
+  real(dp), parameter :: kappa(near_times) = [0.26_dp, 0.45_dp, 0.65_dp]   !< s over that of the shortest waves there are
+  real(dp), parameter :: smooth = 0.5_dp          !< of a radian of fmax: steps of derivatives by time
+
+contains
+
+  module procedure MakeNear
+    type(near_patch_t) :: patch
+    type(near_source_t) :: source
+    real(dp), allocatable :: corner(:, :, :)
+    real(dp) :: medium(7), edge, reach, wide
+    logical :: asks(size(self%shot%rx))
+    integer :: r, try
+    if (allocated(self%near)) deallocate (self%near, self%near_trace, self%near_order)
+    allocate (self%near(0:orders, 0), self%near_trace(0), self%near_order(0))
+    source%x = [self%shot%sx, self%shot%sy, self%shot%sz]
+    medium = 0
+    associate (e => self%source_in)
+      if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
+                           real([self%elements%rho(1, e), self%elements%lambda(1, e), self%elements%mu(1, e)], dp), &
+                           real(self%elements%loss(:, e), dp)]
+    end associate
+    call OfAll(self, medium, error)
+    if (allocated(error)) return
+    edge = medium(1)
+    source%solid = medium(2) > 0
+    source%medium = medium(3:5)
+    reach = PatchReach(source%solid, self%own%source, names)
+    do try = 1, patch_tries
+      call PatchAsks([(Apart(r), r=1, size(self%shot%rx))], reach, try, asks, wide)
+      if (.not. any(asks)) return
+      call GatherPatch(self, source, wide*edge, corner, error)
+      if (allocated(error)) return
+      if (allocated(corner)) exit
+    end do
+    if (.not. self%gathers() .or. .not. allocated(corner)) return
+    call PatchMake(corner, source%solid, source%medium, patch)
+    self%near_loss = 0
+    if (self%own%attenuates) self%near_loss = LossOf(self%own%source, source%medium, medium(6:7))
+    call FindTerms(self, source, patch, names, asks, list%receivers, edge, error)
+
+  contains
+
+    pure real(dp) function Apart(r)
+      integer, intent(in) :: r
+      Apart = norm2([self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - source%x)/edge
+    end function Apart
+
+  end procedure MakeNear
+
+  !> 1/Q of the modulus that tells how large the motion is.
+  pure real(dp) function LossOf(of, medium, loss)
+    type(source3d_t), intent(in) :: of
+    real(dp), intent(in) :: medium(3), loss(2)
+    real(dp) :: bulk
+    LossOf = loss(2)
+    if (.not. (of%kind == source_volume .or. of%kind /= source_force .and. all(abs(of%moment(2:3) - of%moment(1)) <= 0) .and. &
+               all(abs(of%moment(4:)) <= 0))) return
+    bulk = medium(2) + 2*medium(3)/3
+    LossOf = (bulk*loss(1) + 4*medium(3)/3*loss(2))/(bulk + 4*medium(3)/3)
+  end function LossOf
+
+  !> Corners of the elements within a radius [m] of the source, in the order of the whole mesh; none where these are not even.
+  subroutine GatherPatch(self, source, radius, corner, error)
+    class(sem3d_t), intent(inout) :: self
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: radius
+    real(dp), allocatable, intent(out) :: corner(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: told(:), number(:), x(:)
+    real(dp) :: range(patch_numbers)
+    integer, allocatable :: list(:), order(:)
+    integer :: i, at, n
+    call PatchList(self%elements, self%finder, source%x, radius, list)
+    list = pack(list, self%cut%owner(list) == self%partners_mine())
+    range = PatchRange(self%elements, list)
+    call Largest(self, range, error)
+    if (allocated(error) .or. .not. PatchEven(range)) return
+    allocate (told(merge(self%partners%n, 1, self%grouped())), source=0.0_dp)
+    told(self%partners_mine()) = size(list)
+    call OfAll(self, told, error)
+    n = nint(sum(told))
+    if (allocated(error) .or. n > patch_most) return
+    at = nint(sum(told(:self%partners_mine() - 1)))
+    associate (each => 3*self%elements%per)
+      allocate (number(n), x(n*each), source=0.0_dp)
+      do i = 1, size(list)
+        number(at + i) = list(i)
+        if (self%grouped()) number(at + i) = self%share%number(list(i))
+        x(each*(at + i - 1) + 1:each*(at + i)) = reshape(self%elements%corner(:, :, list(i)), [each])
+      end do
+      call OfAll(self, number, error)
+      call OfAll(self, x, error)
+      if (allocated(error)) return
+      call SortOrder(nint(number), order)
+      corner = reshape(x, [3, self%elements%per, n])
+      corner = corner(:, :, order)
+    end associate
+  end subroutine GatherPatch
+
+  !> The terms of receivers that ask and are in the patch.
+  subroutine FindTerms(self, source, patch, names, asks, traces, edge, error)
+    class(sem3d_t), intent(inout) :: self
+    type(near_source_t), intent(inout) :: source
+    type(near_patch_t), intent(in) :: patch
+    character(*), intent(in) :: names(:)
+    logical, intent(inout) :: asks(:)
+    integer, intent(in) :: traces
+    real(dp), intent(in) :: edge
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_list_t) :: acts, reads
+    type(sem3d_place_t) :: place
+    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
+    real(dp) :: xi(3), six(6), bulk, s(near_times), v
+    integer :: e, r, m, k
+    call PatchHas(patch, source%x, e, xi)
+    if (e == 0) return
+    call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), place)
+    call Sem3dSource(acts, place, self%own%source, error)
+    bulk = place%lambda + 2*place%mu/3
+    call SourceParts(self%own%source, bulk, source%force, six)
+    source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
+    source%volume = six(1)/bulk
+    v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
+    s = kappa*max(2*pi*self%scheme%fmax, pi*v/edge)
+    allocate (exact(near_times, 0))
+    do r = 1, size(asks)
+      if (.not. asks(r) .or. allocated(error)) cycle
+      associate (x => [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
+        call PatchHas(patch, x, e, xi)
+        if (e == 0) cycle
+        call Sem3dPlace(patch%mesh, patch%meetings, e, xi, x, self%band(), place, source%x)
+        do m = 1, size(names)
+          call Record((m - 1)*size(asks) + r, trim(names(m)))
+        end do
+        do m = size(names)*size(asks) + 1, traces             ! the pressure of isotropic rock that relaxes
+          k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
+          if (k == 0) cycle
+          if (modulo(self%relaxing%trace(k) - 1, size(asks)) + 1 == r) call Record(m, 'p')
+        end do
+      end associate
+    end do
+    if (allocated(error) .or. size(self%near_trace) == 0) return
+    allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
+    do m = 1, acts%n
+      associate (one => b(Part(acts%field(m)), acts%point(m)))
+        one = one + acts%w(m)
+      end associate
+    end do
+    call PatchSolve(patch, source, s, b, edge, max(1, self%team%threads), u)
+    deallocate (self%near)
+    allocate (self%near(0:orders, size(self%near_trace)))
+    do k = 1, size(self%near_trace)
+      do m = reads%start(k), reads%start(k + 1) - 1
+        exact(:, k) = exact(:, k) - reads%w(m)*u(:, Part(reads%field(m)), reads%point(m))
+      end do
+      self%near(:, k) = Polynomial(s, exact(:, k))
+    end do
+
+  contains
+
+    subroutine Record(trace, name)
+      integer, intent(in) :: trace
+      character(*), intent(in) :: name
+      call Sem3dRecord(reads, place, name, error)
+      if (allocated(error)) return
+      self%near_trace = [self%near_trace, trace]
+      self%near_order = [self%near_order, merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
+                                                scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))]
+      exact = reshape([exact, [(Exactly(s(m), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - source%x, name), &
+                                m=1, near_times)]], [near_times, size(exact, 2) + 1])
+    end subroutine Record
+
+    !> What the component would be made of by the exact field.
+    real(dp) function Exactly(s, x, name)
+      real(dp), intent(in) :: s, x(3)
+      character(*), intent(in) :: name
+      real(dp) :: u(3), g(3, 3), chi, slope(3)
+      integer :: axis
+      axis = index('xyz', name(2:2))
+      if (source%solid) then
+        call NearMotion(source%medium, s, x, source%force, source%moment, 0.0_dp, u, g)
+        if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
+        if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place, name)*g)
+      else
+        call NearPotential(source%medium(:2), s, x, source%volume, 0.0_dp, chi, slope)
+        if (scan(name(1:1), 'vua') > 0) then
+          Exactly = slope(axis)/source%medium(1)
+        else if (name == 'p') then
+          Exactly = -chi
+        else
+          Exactly = merge(chi, 0.0_dp, name(2:2) == name(3:3))
+        end if
+      end if
+    end function Exactly
+
+    !> Of the fields of an engine.
+    pure integer function Part(field)
+      integer, intent(in) :: field
+      Part = merge(modulo(field, 3) + 1, 1, source%solid)
+    end function Part
+
+  end subroutine FindTerms
+
+  !> T_j of numbers at s.
+  pure function Polynomial(s, numbers) result(t)
+    real(dp), intent(in) :: s(:), numbers(:)
+    real(dp) :: t(0:orders), a(near_times, near_times), unit
+    integer :: n, j
+    unit = s(near_times)**2
+    do n = 1, near_times
+      a(n, :) = [((-s(n)**2/unit)**j, j=0, orders)]
+    end do
+    t = numbers
+    call SolveSmall(a, t)
+    t = t/[(unit**j, j=0, orders)]
+  end function Polynomial
+
+  module procedure AddNear
+    real(sp), allocatable :: q(:, :)
+    real(dp), allocatable :: series(:, :, :), history(:)
+    integer :: n, k, j, wide
+    if (.not. allocated(self%near_trace)) return
+    if (size(self%near_trace) == 0) return
+    call Histories(self, q)
+    n = size(q, 2)
+    associate (dt => self%scheme%dt)
+      allocate (series(n, 0:orders, 0:2))
+      history = [scale(real(q(1, :), dp), -self%exponent2), 0.0_dp, 0.0_dp]       ! the beginning of each step
+      history(n + 1:) = history(n)
+      if (self%near_loss > 0) call Creep(self%own%q_band, self%near_loss, dt, history)
+      series(:, 0, 0) = history(2:n + 1)
+      series(:, 0, 1) = (history(2:n + 1) - history(:n))/dt
+      series(:, 0, 2) = (history(3:) - 2*history(2:n + 1) + history(:n))/dt**2
+      wide = max(1, nint(smooth/(2*pi*self%scheme%fmax*dt)))
+      do k = 0, 2
+        do j = 1, orders
+          series(:, j, k) = MinusBend(series(:, j - 1, k), dt, wide)
+        end do
+      end do
+      do k = 1, size(self%near_trace)
+        associate (trace => raw(:, self%near_trace(k)))
+          trace = real(trace + matmul(series(:, :, self%near_order(k)), self%near(:, k)), sp)
+        end associate
+      end do
+    end associate
+  end procedure AddNear
+
+  !> Minus the second derivative by time, from samples `wide` steps apart, as rounding would show from step to step.
+  pure function MinusBend(x, dt, wide) result(bend)
+    real(dp), intent(in) :: x(:), dt
+    integer, intent(in) :: wide
+    real(dp) :: bend(size(x)), more(1 - 2*wide:size(x) + 2*wide)
+    integer :: n, i
+    n = size(x)
+    more(:0) = x(1)
+    more(1:n) = x
+    more(n + 1:) = x(n)
+    do i = 1, n
+      bend(i) = (2.5_dp*more(i) - 4/3.0_dp*(more(i - wide) + more(i + wide)) + (more(i - 2*wide) + more(i + 2*wide))/12)/ &
+                (wide*dt)**2
+    end do
+  end function MinusBend
+
+  !> Makes of a history that which by an unrelaxed modulus moves as much as it does by the modulus that relaxes (stress_relaxation.f90).
+  pure subroutine Creep(band, loss, dt, history)
+    real(dp), intent(in) :: band(2), loss, dt
+    real(dp), intent(inout) :: history(:)
+    real(dp), dimension(zener_mechanisms) :: decay, gain, z
+    integer :: n
+    decay = exp(-dt/ZenerTimes(band))
+    gain = (1 - decay)/2*ZenerShares(band, loss)
+    z = 0
+    do n = 1, size(history)
+      history(n) = (history(n) + sum(z))/(1 - sum(gain))
+      z = decay*(z + gain*history(n)) + gain*history(n)
+    end do
+  end subroutine Creep
+
+end submodule sem3d_near
