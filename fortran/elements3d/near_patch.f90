@@ -5,6 +5,7 @@
 !> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
 !> as it would be of a blunt source.
 module near_patch_m
+  use band_weights_m, only: band_points, BandPoints
   use element_finder_m, only: finder_t, FinderInside, FinderMake, FinderWithin
   use elements_m, only: along, elements_t, face_absorbs, face_inner, in_element
   use elements_points_m, only: ElementsNumber
@@ -14,6 +15,7 @@ module near_patch_m
   use kinds_m, only: dp, sp
   use meetings_m, only: meetings_t, MeetingsMake
   use near_exact_m, only: NearMotion, NearPotential
+  use sem3d_components_m, only: Sem3dNear
   use sem3d_element_m, only: ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
@@ -24,14 +26,14 @@ module near_patch_m
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
   integer, parameter, public :: patch_most = 1500 !< elements
-  real(dp), parameter :: around = 1.1_dp          !< edges around receivers that a patch has
+  real(dp), parameter :: around = 1.5_dp, around_far = 1.9_dp   !< edges around receivers that a patch has, and beyond `near_edges`
   integer, parameter, public :: patch_tries = 4   !< of patches, each for receivers closer to the source
   real(dp), parameter :: closer(2:patch_tries) = [2.0_dp, 1.3_dp, 0.7_dp]  !< edges
   real(dp), parameter, public :: near_edges = 2           !< closer than so many edges a source is not yet a point (accuracy.md),
   real(dp), parameter :: near_moment = 2.6_dp     !< nor a moment in rock for velocities,
   real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
   real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
-  real(dp), parameter :: alike = 2.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
   real(dp), parameter :: blunt = 0.3_dp           !< of an edge
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
   integer, parameter :: steps = 1000              !< of conjugate gradients, at most
@@ -72,7 +74,7 @@ contains
     real(dp), intent(out) :: wide
     asks = apart > near_least .and. apart < reach
     if (try > 1) asks = asks .and. apart < closer(try)
-    wide = around + maxval(apart, asks)
+    wide = maxval(apart + merge(around, around_far, apart < near_edges), asks)
   end subroutine PatchAsks
 
   !> Elements whose middle lies within a radius [m] of x, rising.
@@ -111,7 +113,7 @@ contains
     real(dp), intent(in) :: range(patch_numbers)
     real(dp) :: room(5)
     room = alike*range(:5)
-    room(4:5) = max(room(4:5), alike*alike)
+    room(4:5) = max(room(4:5), 1.0e-3_dp)
     even = .not. range(patch_numbers) > 0 .and. all(range(:5) + range(6:10) <= room)
   end function PatchEven
 
@@ -171,23 +173,28 @@ contains
     end do
   end subroutine NumberNodes
 
-  !> The element of place x [m], which is at xi in it; 0 where not all elements around are in the patch as well.
-  pure subroutine PatchHas(patch, x, e, xi)
+  !> The element of place x [m], which is at xi in it; 0 where it is not in the patch, or one of the points is not that a receiver
+  !> there reads with weights for waves up to fmax (Sem3dPlace): where none is an outer one, none nearer is missing.
+  pure subroutine PatchHas(patch, x, source, fmax, e, xi)
     type(near_patch_t), intent(in) :: patch
-    real(dp), intent(in) :: x(3)
+    real(dp), intent(in) :: x(3), source(3), fmax
     integer, intent(out) :: e
     real(dp), intent(out) :: xi(3)
+    real(dp), allocatable :: at(:, :)
+    integer, allocatable :: point(:)
     call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
     if (e == 0) return
-    if (any(patch%outer(patch%mesh%at([1, 5, 21, 25, 101, 105, 121, 125], e)))) e = 0
+    if (Sem3dNear(patch%mesh, e, x, fmax, source)) return
+    call BandPoints(patch%mesh, patch%meetings, e, x, band_points, at, point)
+    if (any(patch%outer(point))) e = 0
   end subroutine PatchHas
 
   !> The receivers at places x(3, :) [m] that get what the mesh lacks near the source in element e, as all of a mesh tells.
-  subroutine PatchHelps(elements, finder, e, source, x, reach, helped)
+  subroutine PatchHelps(elements, finder, e, source, x, fmax, reach, helped)
     type(elements_t), intent(in) :: elements
     type(finder_t), intent(in) :: finder
     integer, intent(in) :: e
-    real(dp), intent(in) :: source(3), x(:, :), reach
+    real(dp), intent(in) :: source(3), x(:, :), fmax, reach
     logical, intent(out) :: helped(:)
     type(near_patch_t) :: patch
     integer, allocatable :: list(:)
@@ -205,11 +212,9 @@ contains
       return
     end if
     call PatchMake(elements%corner(:, :, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
-    call PatchHas(patch, source, at, xi)
-    if (at == 0) helped = .false.
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
-      call PatchHas(patch, x(:, r), at, xi)
+      call PatchHas(patch, x(:, r), source, fmax, at, xi)
       helped(r) = at > 0
     end do
   end subroutine PatchHelps

@@ -10,6 +10,7 @@
 !> T_j times the history of the source and its even derivatives by time is added to the samples. Where moduli relax motion is larger
 !> by as much, by the modulus of S waves, or of P waves where the source pushes to all sides.
 submodule(sem3d_m) sem3d_near
+  use element_finder_m, only: FinderInside
   use hexahedron_m, only: HexLongest
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
@@ -41,7 +42,7 @@ contains
     medium = 0
     associate (e => self%source_in)
       if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
-                           real([self%elements%rho(1, e), self%elements%lambda(1, e), self%elements%mu(1, e)], dp), &
+                           Mean(self%elements%rho(:, e)), Mean(self%elements%lambda(:, e)), Mean(self%elements%mu(:, e)), &
                            real(self%elements%loss(:, e), dp)]
     end associate
     call OfAll(self, medium, error)
@@ -64,6 +65,11 @@ contains
     call FindTerms(self, source, patch, names, asks, list%receivers, edge, error)
 
   contains
+
+    pure real(dp) function Mean(of)
+      real(sp), intent(in) :: of(:)
+      Mean = sum(real(of, dp))/size(of)
+    end function Mean
 
     pure real(dp) function Apart(r)
       integer, intent(in) :: r
@@ -137,7 +143,7 @@ contains
     real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
     integer :: e, r, m, k
-    call PatchHas(patch, source%x, e, xi)
+    call FinderInside(patch%finder, patch%mesh%corner, source%x, e, xi)
     if (e == 0) return
     call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), place)
     call Sem3dSource(acts, place, self%own%source, error)
@@ -151,7 +157,7 @@ contains
     do r = 1, size(asks)
       if (.not. asks(r) .or. allocated(error)) cycle
       associate (x => [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
-        call PatchHas(patch, x, e, xi)
+        call PatchHas(patch, x, source%x, self%band(), e, xi)
         if (e == 0) cycle
         call Sem3dPlace(patch%mesh, patch%meetings, e, xi, x, self%band(), place, source%x)
         do m = 1, size(names)
