@@ -367,8 +367,7 @@ contains
       logical :: helped(size(shot%rx))
       apart = norm2(places - spread(source, 2, size(apart)), 1)
       if (.not. any(apart < reach*edge)) return
-      call PatchHelps(self%elements, self%finder, source_in, source, places, &
-                      merge(scheme%fmax, 0.0_dp, scheme%exact_positions), reach, helped)
+      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped)
       do r = 1, size(apart)
         if (helped(r) .or. .not. apart(r) < reach*edge) cycle
         if (apart(r) < near_edges*edge) then

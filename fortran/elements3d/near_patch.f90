@@ -15,7 +15,6 @@ module near_patch_m
   use kinds_m, only: dp, sp
   use meetings_m, only: meetings_t, MeetingsMake
   use near_exact_m, only: NearMotion, NearPotential
-  use sem3d_components_m, only: Sem3dNear
   use sem3d_element_m, only: ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
@@ -26,7 +25,7 @@ module near_patch_m
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
   integer, parameter, public :: patch_most = 1500 !< elements
-  real(dp), parameter :: around = 1.5_dp, around_far = 1.9_dp   !< edges around receivers that a patch has, and beyond `near_edges`
+  real(dp), parameter :: around = 1.9_dp          !< edges around receivers that a patch has
   integer, parameter, public :: patch_tries = 4   !< of patches, each for receivers closer to the source
   real(dp), parameter :: closer(2:patch_tries) = [2.0_dp, 1.3_dp, 0.7_dp]  !< edges
   real(dp), parameter, public :: near_edges = 2           !< closer than so many edges a source is not yet a point (accuracy.md),
@@ -74,7 +73,7 @@ contains
     real(dp), intent(out) :: wide
     asks = apart > near_least .and. apart < reach
     if (try > 1) asks = asks .and. apart < closer(try)
-    wide = maxval(apart + merge(around, around_far, apart < near_edges), asks)
+    wide = around + maxval(apart, asks)
   end subroutine PatchAsks
 
   !> Elements whose middle lies within a radius [m] of x, rising.
@@ -174,27 +173,28 @@ contains
   end subroutine NumberNodes
 
   !> The element of place x [m], which is at xi in it; 0 where it is not in the patch, or one of the points is not that a receiver
-  !> there reads with weights for waves up to fmax (Sem3dPlace): where none is an outer one, none nearer is missing.
-  pure subroutine PatchHas(patch, x, source, fmax, e, xi)
+  !> there reads; banded: with weights for waves up to a frequency (Sem3dPlace). Where none is an outer one, none nearer is missing.
+  pure subroutine PatchHas(patch, x, banded, e, xi)
     type(near_patch_t), intent(in) :: patch
-    real(dp), intent(in) :: x(3), source(3), fmax
+    real(dp), intent(in) :: x(3)
+    logical, intent(in) :: banded
     integer, intent(out) :: e
     real(dp), intent(out) :: xi(3)
     real(dp), allocatable :: at(:, :)
     integer, allocatable :: point(:)
     call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
-    if (e == 0) return
-    if (Sem3dNear(patch%mesh, e, x, fmax, source)) return
+    if (e == 0 .or. .not. banded) return
     call BandPoints(patch%mesh, patch%meetings, e, x, band_points, at, point)
     if (any(patch%outer(point))) e = 0
   end subroutine PatchHas
 
   !> The receivers at places x(3, :) [m] that get what the mesh lacks near the source in element e, as all of a mesh tells.
-  subroutine PatchHelps(elements, finder, e, source, x, fmax, reach, helped)
+  subroutine PatchHelps(elements, finder, e, source, x, banded, reach, helped)
     type(elements_t), intent(in) :: elements
     type(finder_t), intent(in) :: finder
     integer, intent(in) :: e
-    real(dp), intent(in) :: source(3), x(:, :), fmax, reach
+    real(dp), intent(in) :: source(3), x(:, :), reach
+    logical, intent(in) :: banded
     logical, intent(out) :: helped(:)
     type(near_patch_t) :: patch
     integer, allocatable :: list(:)
@@ -214,7 +214,7 @@ contains
     call PatchMake(elements%corner(:, :, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
-      call PatchHas(patch, x(:, r), source, fmax, at, xi)
+      call PatchHas(patch, x(:, r), banded, at, xi)
       helped(r) = at > 0
     end do
   end subroutine PatchHelps

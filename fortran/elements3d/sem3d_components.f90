@@ -29,7 +29,7 @@ module sem3d_components_m
   private
   public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordOnSide, Sem3dSource
   public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dPressedOnSide, Sem3dAcross, Sem3dChristoffel
-  public :: Sem3dTraction, Sem3dOfGradient, Sem3dNear
+  public :: Sem3dTraction, Sem3dOfGradient
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -85,7 +85,8 @@ contains
   end function Sem3dAtWhole
 
   !> A place x [m], xi in element e, for waves up to fmax [Hz], 0: by the polynomials of the element. These serve a receiver too
-  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax.
+  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax, where it does not get
+  !> what is lacking (sem3d_near.f90).
   pure subroutine Sem3dPlace(elements, meetings, e, xi, x, fmax, place, source)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -97,6 +98,7 @@ contains
     type(band_side_t) :: side
     real(dp) :: v, low(3), high(3)
     integer :: s
+    logical :: near
     place%solid = e <= elements%solid
     place%rho = Inside(elements%rho(:, e), xi)
     place%lambda = Inside(elements%lambda(:, e), xi)
@@ -108,7 +110,9 @@ contains
       place%stiffness = AnisoIsotropic(place%lambda, place%mu) &
                         + place%mu*AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
     end if
-    if (Sem3dNear(elements, e, x, fmax, source)) then
+    near = .not. fmax > 0
+    if (present(source)) near = near .or. norm2(x - source) < too_near*HexLongest(elements%corner(:, :, e))
+    if (near) then
       place%point = elements%at(:, e)
       allocate (place%w(in_element, 0:3))
       call HexWeights(xi, place%w(:, 0))
@@ -133,16 +137,6 @@ contains
       end if
     end if
   end subroutine Sem3dPlace
-
-  !> The polynomials of its element serve a place.
-  pure logical function Sem3dNear(elements, e, x, fmax, source) result(near)
-    type(elements_t), intent(in) :: elements
-    integer, intent(in) :: e
-    real(dp), intent(in) :: x(3), fmax
-    real(dp), intent(in), optional :: source(3)
-    near = .not. fmax > 0
-    if (present(source)) near = near .or. norm2(x - source) < too_near*HexLongest(elements%corner(:, :, e))
-  end function Sem3dNear
 
   !> The free side of an element, or contact of rock and water, that is closest to xi; of several that one before this. 0 where
   !> there is none or the weight of an ocean presses on it.

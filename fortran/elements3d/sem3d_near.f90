@@ -15,7 +15,7 @@ submodule(sem3d_m) sem3d_near
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
   use near_exact_m, only: NearMotion, NearPotential
-  use near_patch_m, only: near_patch_t, near_source_t, near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
+  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
                           PatchHas, PatchList, PatchMake, PatchRange, PatchReach, PatchSolve
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
@@ -29,40 +29,44 @@ submodule(sem3d_m) sem3d_near
 
 contains
 
-  module procedure MakeNear
-    type(near_patch_t) :: patch
-    type(near_source_t) :: source
+  module procedure MakePatch
     real(dp), allocatable :: corner(:, :, :)
-    real(dp) :: medium(7), edge, reach, wide
-    logical :: asks(size(self%shot%rx))
-    integer :: r, try
-    if (allocated(self%near)) deallocate (self%near, self%near_trace, self%near_order)
-    allocate (self%near(0:orders, 0), self%near_trace(0), self%near_order(0))
-    source%x = [self%shot%sx, self%shot%sy, self%shot%sz]
-    medium = 0
-    associate (e => self%source_in)
+    real(dp) :: medium(7), reach, wide, xi(3)
+    integer :: r, try, e
+    self%near = near_t()
+    helped = .false.
+    associate (source => self%near%source, edge => self%near%edge)
+      source%x = [self%shot%sx, self%shot%sy, self%shot%sz]
+      medium = 0
+      e = self%source_in
       if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
                            Mean(self%elements%rho(:, e)), Mean(self%elements%lambda(:, e)), Mean(self%elements%mu(:, e)), &
                            real(self%elements%loss(:, e), dp)]
-    end associate
-    call OfAll(self, medium, error)
-    if (allocated(error)) return
-    edge = medium(1)
-    source%solid = medium(2) > 0
-    source%medium = medium(3:5)
-    reach = PatchReach(source%solid, self%own%source, names)
-    do try = 1, patch_tries
-      call PatchAsks([(Apart(r), r=1, size(self%shot%rx))], reach, try, asks, wide)
-      if (.not. any(asks)) return
-      call GatherPatch(self, source, wide*edge, corner, error)
+      call OfAll(self, medium, error)
       if (allocated(error)) return
-      if (allocated(corner)) exit
-    end do
-    if (.not. self%gathers() .or. .not. allocated(corner)) return
-    call PatchMake(corner, source%solid, source%medium, patch)
-    self%near_loss = 0
-    if (self%own%attenuates) self%near_loss = LossOf(self%own%source, source%medium, medium(6:7))
-    call FindTerms(self, source, patch, names, asks, list%receivers, edge, error)
+      edge = medium(1)
+      source%solid = medium(2) > 0
+      source%medium = medium(3:5)
+      reach = PatchReach(source%solid, self%own%source, names)
+      do try = 1, patch_tries
+        call PatchAsks(norm2(x - spread(source%x, 2, size(helped)), 1)/edge, reach, try, helped, wide)
+        if (.not. any(helped)) return
+        call GatherPatch(self, source%x, wide*edge, corner, error)
+        if (allocated(error)) return
+        if (allocated(corner)) exit
+      end do
+      if (.not. allocated(corner)) then
+        helped = .false.
+        return
+      end if
+      call PatchMake(corner, source%solid, source%medium, self%near%patch)
+      do r = 1, size(helped)
+        if (.not. helped(r)) cycle
+        call PatchHas(self%near%patch, x(:, r), self%band() > 0, e, xi)
+        helped(r) = e > 0
+      end do
+      if (self%own%attenuates) self%near%loss = LossOf(self%own%source, source%medium, medium(6:7))
+    end associate
 
   contains
 
@@ -71,12 +75,7 @@ contains
       Mean = sum(real(of, dp))/size(of)
     end function Mean
 
-    pure real(dp) function Apart(r)
-      integer, intent(in) :: r
-      Apart = norm2([self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - source%x)/edge
-    end function Apart
-
-  end procedure MakeNear
+  end procedure MakePatch
 
   !> 1/Q of the modulus that tells how large the motion is.
   pure real(dp) function LossOf(of, medium, loss)
@@ -91,17 +90,16 @@ contains
   end function LossOf
 
   !> Corners of the elements within a radius [m] of the source, in the order of the whole mesh; none where these are not even.
-  subroutine GatherPatch(self, source, radius, corner, error)
+  subroutine GatherPatch(self, at, radius, corner, error)
     class(sem3d_t), intent(inout) :: self
-    type(near_source_t), intent(in) :: source
-    real(dp), intent(in) :: radius
+    real(dp), intent(in) :: at(3), radius
     real(dp), allocatable, intent(out) :: corner(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: told(:), number(:), x(:)
     real(dp) :: range(patch_numbers)
     integer, allocatable :: list(:), order(:)
-    integer :: i, at, n
-    call PatchList(self%elements, self%finder, source%x, radius, list)
+    integer :: i, before, n
+    call PatchList(self%elements, self%finder, at, radius, list)
     list = pack(list, self%cut%owner(list) == self%partners_mine())
     range = PatchRange(self%elements, list)
     call Largest(self, range, error)
@@ -111,13 +109,13 @@ contains
     call OfAll(self, told, error)
     n = nint(sum(told))
     if (allocated(error) .or. n > patch_most) return
-    at = nint(sum(told(:self%partners_mine() - 1)))
+    before = nint(sum(told(:self%partners_mine() - 1)))
     associate (each => 3*self%elements%per)
       allocate (number(n), x(n*each), source=0.0_dp)
       do i = 1, size(list)
-        number(at + i) = list(i)
-        if (self%grouped()) number(at + i) = self%share%number(list(i))
-        x(each*(at + i - 1) + 1:each*(at + i)) = reshape(self%elements%corner(:, :, list(i)), [each])
+        number(before + i) = list(i)
+        if (self%grouped()) number(before + i) = self%share%number(list(i))
+        x(each*(before + i - 1) + 1:each*(before + i)) = reshape(self%elements%corner(:, :, list(i)), [each])
       end do
       call OfAll(self, number, error)
       call OfAll(self, x, error)
@@ -128,64 +126,60 @@ contains
     end associate
   end subroutine GatherPatch
 
-  !> The terms of receivers that ask and are in the patch.
-  subroutine FindTerms(self, source, patch, names, asks, traces, edge, error)
-    class(sem3d_t), intent(inout) :: self
-    type(near_source_t), intent(inout) :: source
-    type(near_patch_t), intent(in) :: patch
-    character(*), intent(in) :: names(:)
-    logical, intent(inout) :: asks(:)
-    integer, intent(in) :: traces
-    real(dp), intent(in) :: edge
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure MakeNear
     type(sem3d_list_t) :: acts, reads
     type(sem3d_place_t) :: place
     real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
+    type(near_source_t) :: source
     integer :: e, r, m, k
-    call FinderInside(patch%finder, patch%mesh%corner, source%x, e, xi)
-    if (e == 0) return
-    call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), place)
-    call Sem3dSource(acts, place, self%own%source, error)
-    bulk = place%lambda + 2*place%mu/3
-    call SourceParts(self%own%source, bulk, source%force, six)
-    source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
-    source%volume = six(1)/bulk
-    v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
-    s = kappa*max(2*pi*self%scheme%fmax, pi*v/edge)
-    allocate (exact(near_times, 0))
-    do r = 1, size(asks)
-      if (.not. asks(r) .or. allocated(error)) cycle
-      associate (x => [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
-        call PatchHas(patch, x, source%x, self%band(), e, xi)
-        if (e == 0) cycle
-        call Sem3dPlace(patch%mesh, patch%meetings, e, xi, x, self%band(), place, source%x)
-        do m = 1, size(names)
-          call Record((m - 1)*size(asks) + r, trim(names(m)))
-        end do
-        do m = size(names)*size(asks) + 1, traces             ! the pressure of isotropic rock that relaxes
-          k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
-          if (k == 0) cycle
-          if (modulo(self%relaxing%trace(k) - 1, size(asks)) + 1 == r) call Record(m, 'p')
-        end do
-      end associate
-    end do
-    if (allocated(error) .or. size(self%near_trace) == 0) return
-    allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
-    do m = 1, acts%n
-      associate (one => b(Part(acts%field(m)), acts%point(m)))
-        one = one + acts%w(m)
-      end associate
-    end do
-    call PatchSolve(patch, source, s, b, edge, max(1, self%team%threads), u)
-    deallocate (self%near)
-    allocate (self%near(0:orders, size(self%near_trace)))
-    do k = 1, size(self%near_trace)
-      do m = reads%start(k), reads%start(k + 1) - 1
-        exact(:, k) = exact(:, k) - reads%w(m)*u(:, Part(reads%field(m)), reads%point(m))
+    allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
+    if (.not. any(helped) .or. .not. self%gathers()) return
+    source = self%near%source
+    associate (patch => self%near%patch)
+      call FinderInside(patch%finder, patch%mesh%corner, source%x, e, xi)
+      call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), place)
+      call Sem3dSource(acts, place, self%own%source, error)
+      bulk = place%lambda + 2*place%mu/3
+      call SourceParts(self%own%source, bulk, source%force, six)
+      source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
+      source%volume = six(1)/bulk
+      v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
+      s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
+      allocate (exact(near_times, 0))
+      do r = 1, size(helped)
+        if (.not. helped(r) .or. allocated(error)) cycle
+        associate (x => [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
+          call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
+          call Sem3dPlace(patch%mesh, patch%meetings, e, xi, x, self%band(), place)
+          do m = 1, size(names)
+            call Record((m - 1)*size(helped) + r, trim(names(m)))
+          end do
+          do m = size(names)*size(helped) + 1, list%receivers            ! the pressure of isotropic rock that relaxes
+            k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
+            if (k == 0) cycle
+            if (modulo(self%relaxing%trace(k) - 1, size(helped)) + 1 == r) call Record(m, 'p')
+          end do
+        end associate
       end do
-      self%near(:, k) = Polynomial(s, exact(:, k))
-    end do
+      if (allocated(error) .or. size(self%near%trace) == 0) return
+      allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
+      do m = 1, acts%n
+        associate (one => b(Part(acts%field(m)), acts%point(m)))
+          one = one + acts%w(m)
+        end associate
+      end do
+      call PatchSolve(patch, source, s, b, self%near%edge, max(1, self%team%threads), u)
+      deallocate (self%near%terms)
+      allocate (self%near%terms(0:orders, size(self%near%trace)))
+      do k = 1, size(self%near%trace)
+        do m = reads%start(k), reads%start(k + 1) - 1
+          exact(:, k) = exact(:, k) - reads%w(m)*u(:, Part(reads%field(m)), reads%point(m))
+        end do
+        self%near%terms(:, k) = Polynomial(s, exact(:, k))
+      end do
+    end associate
+    self%near%patch = near_patch_t()
 
   contains
 
@@ -194,8 +188,8 @@ contains
       character(*), intent(in) :: name
       call Sem3dRecord(reads, place, name, error)
       if (allocated(error)) return
-      self%near_trace = [self%near_trace, trace]
-      self%near_order = [self%near_order, merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
+      self%near%trace = [self%near%trace, trace]
+      self%near%order = [self%near%order, merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
                                                 scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))]
       exact = reshape([exact, [(Exactly(s(m), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - source%x, name), &
                                 m=1, near_times)]], [near_times, size(exact, 2) + 1])
@@ -230,7 +224,7 @@ contains
       Part = merge(modulo(field, 3) + 1, 1, source%solid)
     end function Part
 
-  end subroutine FindTerms
+  end procedure MakeNear
 
   !> T_j of numbers at s.
   pure function Polynomial(s, numbers) result(t)
@@ -250,15 +244,15 @@ contains
     real(sp), allocatable :: q(:, :)
     real(dp), allocatable :: series(:, :, :), history(:)
     integer :: n, k, j, wide
-    if (.not. allocated(self%near_trace)) return
-    if (size(self%near_trace) == 0) return
+    if (.not. allocated(self%near%trace)) return
+    if (size(self%near%trace) == 0) return
     call Histories(self, q)
     n = size(q, 2)
     associate (dt => self%scheme%dt)
       allocate (series(n, 0:orders, 0:2))
       history = [scale(real(q(1, :), dp), -self%exponent2), 0.0_dp, 0.0_dp]       ! the beginning of each step
       history(n + 1:) = history(n)
-      if (self%near_loss > 0) call Creep(self%own%q_band, self%near_loss, dt, history)
+      if (self%near%loss > 0) call Creep(self%own%q_band, self%near%loss, dt, history)
       series(:, 0, 0) = history(2:n + 1)
       series(:, 0, 1) = (history(2:n + 1) - history(:n))/dt
       series(:, 0, 2) = (history(3:) - 2*history(2:n + 1) + history(:n))/dt**2
@@ -268,9 +262,9 @@ contains
           series(:, j, k) = MinusBend(series(:, j - 1, k), dt, wide)
         end do
       end do
-      do k = 1, size(self%near_trace)
-        associate (trace => raw(:, self%near_trace(k)))
-          trace = real(trace + matmul(series(:, :, self%near_order(k)), self%near(:, k)), sp)
+      do k = 1, size(self%near%trace)
+        associate (trace => raw(:, self%near%trace(k)))
+          trace = real(trace + matmul(series(:, :, self%near%order(k)), self%near%terms(:, k)), sp)
         end associate
       end do
     end associate
