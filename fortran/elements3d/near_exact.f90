@@ -14,8 +14,8 @@ module near_exact_m
 
 contains
 
-  !> Displacement u and its gradient g(i, l) = du_i/dx_l at x from a force [N] and a moment tensor [N m], in a medium rho, lambda, mu.
-  !> blunt [m2]: for a first guess, distances are rounded so near the source.
+  !> Displacement u and its gradient g(i, l) = du_i/dx_l at x from a force [N] and a moment tensor [N m], in a medium of rho, lambda
+  !> and mu. blunt [m2]: for a first guess, distances are rounded so near the source.
   pure subroutine NearMotion(medium, s, x, force, moment, blunt, u, g)
     real(dp), intent(in) :: medium(3), s, x(3), force(3), moment(3, 3), blunt
     real(dp), intent(out) :: u(3)

@@ -1,13 +1,13 @@
 !> The elements around a source as a small mesh of their own, of one medium, whose field is the exact one at its outer points: what
 !> the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are those whose
-!> middle lies within some edges of the source.
+!> middle lies within some edges of the source. Beyond a plane free side of a fluid the source has a negative image.
 !>
 !> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
 !> as it would be of a blunt source.
 module near_patch_m
   use band_weights_m, only: band_points, BandPoints
   use element_finder_m, only: finder_t, FinderInside, FinderMake, FinderWithin
-  use elements_m, only: along, elements_t, face_absorbs, face_inner, in_element
+  use elements_m, only: along, elements_t, face_absorbs, face_free, face_inner, in_element
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: TensorOf
   use gll_m, only: gll_d
@@ -20,7 +20,7 @@ module near_patch_m
   implicit none
   private
   public :: near_patch_t, near_source_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve
-  public :: PatchHelps
+  public :: PatchHelps, PatchMirror, NearExact
 
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
@@ -33,6 +33,7 @@ module near_patch_m
   real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
   real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
   real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
   real(dp), parameter :: blunt = 0.3_dp           !< of an edge
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
   integer, parameter :: steps = 1000              !< of conjugate gradients, at most
@@ -42,7 +43,10 @@ module near_patch_m
     type(meetings_t) :: meetings
     type(finder_t) :: finder
     real(dp), allocatable :: x(:, :)              !< of points [m], (3, points)
-    logical, allocatable :: outer(:)              !< points
+    logical, allocatable :: outer(:)              !< points,
+    logical, allocatable :: free(:)               !< and those on a free side of a fluid
+    logical :: plane = .true.                     !< which is plane,
+    real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
   end type near_patch_t
 
   !> A source in an even medium.
@@ -51,7 +55,9 @@ module near_patch_m
     real(dp) :: x(3) = 0                          !< [m]
     real(dp) :: medium(3) = 0                     !< rho, lambda, mu
     real(dp) :: force(3) = 0, moment(3, 3) = 0    !< [N, N m]
-    real(dp) :: volume = 0                        !< in a fluid [m3]
+    real(dp) :: volume = 0                        !< in a fluid [m3],
+    logical :: mirrored = .false.                 !< with a negative image beyond a free side
+    real(dp) :: image(3) = 0                      !< [m]
   end type near_source_t
 
 contains
@@ -87,8 +93,8 @@ contains
     list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
   end subroutine PatchList
 
-  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh, or is
-  !> anisotropic. The largest of several ranks is that of all.
+  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh, but a
+  !> free one of a fluid, or is anisotropic. The largest of several ranks is that of all.
   pure function PatchRange(elements, list) result(range)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: list(:)
@@ -103,7 +109,8 @@ contains
         range = max(range, [real(maxval(elements%rho(:, e)), dp), real(maxval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), &
                             real(maxval(elements%mu(:, e)), dp), loss, -real(minval(elements%rho(:, e)), dp), &
                             -real(minval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), -real(minval(elements%mu(:, e)), dp), &
-                            -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner) .or. TensorOf(elements, e) > 0)])
+                            -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. &
+                            .not. (elements%face(:, e) == face_free .and. e > elements%solid)) .or. TensorOf(elements, e) > 0)])
       end associate
     end do
   end function PatchRange
@@ -116,9 +123,11 @@ contains
     even = .not. range(patch_numbers) > 0 .and. all(range(:5) + range(6:10) <= room)
   end function PatchEven
 
-  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m]; medium: rho, lambda, mu.
-  subroutine PatchMake(corner, solid, medium, patch)
+  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], and kinds of their sides face(6, n); medium: rho,
+  !> lambda, mu.
+  subroutine PatchMake(corner, face, solid, medium, patch)
     real(dp), intent(in) :: corner(:, :, :), medium(3)
+    integer, intent(in) :: face(:, :)
     logical, intent(in) :: solid
     type(near_patch_t), intent(out) :: patch
     real(dp) :: place(3, in_element)
@@ -130,7 +139,7 @@ contains
       mesh%corner = corner
       mesh%brick = [1, mesh%n + 1]
       allocate (mesh%node(8, mesh%n), mesh%rho(1, mesh%n), mesh%lambda(1, mesh%n), mesh%mu(1, mesh%n))
-      allocate (mesh%face(6, mesh%n), source=face_absorbs)
+      mesh%face = merge(face_free, face_absorbs, face == face_free)
       mesh%rho = real(medium(1), sp)
       mesh%lambda = real(medium(2), sp)
       mesh%mu = real(medium(3), sp)
@@ -138,17 +147,36 @@ contains
       call ElementsNumber(mesh)
       call MeetingsMake(mesh, patch%meetings)
       call FinderMake(patch%finder, mesh%corner)
-      allocate (patch%x(3, mesh%points), patch%outer(mesh%points))
-      patch%outer = .false.
+      allocate (patch%x(3, mesh%points))
+      allocate (patch%outer(mesh%points), patch%free(mesh%points), source=.false.)
       do e = 1, mesh%n
         call HexPoints(mesh%corner(:, :, e), place)
         patch%x(:, mesh%at(:, e)) = place
         do s = 1, 6
-          if (mesh%face(s, e) /= face_inner) patch%outer(mesh%at(hex_side_point(:, s), e)) = .true.
+          associate (at => mesh%at(hex_side_point(:, s), e))
+            if (mesh%face(s, e) == face_absorbs) patch%outer(at) = .true.
+            if (mesh%face(s, e) /= face_free) cycle
+            patch%free(at) = .true.
+            if (all(abs(patch%normal) <= 0)) call Plane(place(:, hex_side_point([1, 5, 21], s)))
+            patch%plane = patch%plane .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
+                                                flat*HexLongest(mesh%corner(:, :, e)))
+          end associate
         end do
       end do
-      mesh%face = face_inner
+      where (mesh%face == face_absorbs) mesh%face = face_inner
     end associate
+
+  contains
+
+    !> Through three of its points.
+    subroutine Plane(x)
+      real(dp), intent(in) :: x(3, 3)
+      associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
+        patch%normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+      end associate
+      patch%normal = patch%normal/norm2(patch%normal)
+      patch%level = dot_product(patch%normal, x(:, 1))
+    end subroutine Plane
   end subroutine PatchMake
 
   !> Corners at one place are one node.
@@ -211,7 +239,8 @@ contains
       helped = .false.
       return
     end if
-    call PatchMake(elements%corner(:, :, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
+    call PatchMake(elements%corner(:, :, list), elements%face(:, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
+    helped = helped .and. patch%plane
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
       call PatchHas(patch, x(:, r), banded, at, xi)
@@ -219,20 +248,42 @@ contains
     end do
   end subroutine PatchHelps
 
-  !> The exact field at x, (times, 3 or 1), of a source blunt by so much [m2].
-  pure subroutine PatchExact(source, s, x, blunted, u)
+  !> The image of a source beyond the free side of a patch.
+  pure subroutine PatchMirror(patch, source)
+    type(near_patch_t), intent(in) :: patch
+    type(near_source_t), intent(inout) :: source
+    source%mirrored = any(abs(patch%normal) > 0)
+    source%image = source%x - 2*(dot_product(patch%normal, source%x) - patch%level)*patch%normal
+  end subroutine PatchMirror
+
+  !> The exact field at x of a source blunt by so much [of an edge], u or chi, and its gradient.
+  pure subroutine NearExact(source, s, x, edge, u, g)
     type(near_source_t), intent(in) :: source
-    real(dp), intent(in) :: s(near_times), x(3), blunted
-    real(dp), intent(out) :: u(:, :)
-    integer :: n
-    do n = 1, near_times
-      if (source%solid) then
-        call NearMotion(source%medium, s(n), x - source%x, source%force, source%moment, blunted, u(n, :))
-      else
-        call NearPotential(source%medium(:2), s(n), x - source%x, source%volume, blunted, u(n, 1))
-      end if
-    end do
-  end subroutine PatchExact
+    real(dp), intent(in) :: s, x(3), edge
+    real(dp), intent(out) :: u(:)
+    real(dp), intent(out), optional :: g(3, 3)
+    real(dp) :: chi, slope(3), image, other(3)
+    if (source%solid) then
+      call NearMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
+      return
+    end if
+    call NearPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
+    if (source%mirrored) then
+      call NearPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
+      chi = chi - image
+      slope = slope - other
+    end if
+    u(1) = chi
+    if (present(g)) g = spread(slope, 1, 3)
+
+  contains
+
+    pure real(dp) function Bluntness(x)
+      real(dp), intent(in) :: x(3)
+      Bluntness = 0
+      if (edge > 0) Bluntness = (blunt*edge)**2*exp(-sum(x**2)/edge**2)
+    end function Bluntness
+  end subroutine NearExact
 
   !> The field of the mesh at all points, (times, components, points): u, or chi, of forces b(components, points). edge [m].
   subroutine PatchSolve(patch, source, s, b, edge, threads, u)
@@ -258,12 +309,15 @@ contains
       end do
       mass = mass*merge(source%medium(1), 1/source%medium(2), source%solid)
       do i = 1, mesh%points
-        call PatchExact(source, s, patch%x(:, i), Bluntness(patch%x(:, i), patch%outer(i)), u(:, :, i))
+        do n = 1, near_times
+          call NearExact(source, s(n), patch%x(:, i), merge(0.0_dp, edge, patch%outer(i)), u(n, :, i))
+        end do
+        if (patch%free(i)) u(:, :, i) = 0
       end do
       call Multiply(u, q)
       do i = 1, mesh%points
         do c = 1, parts
-          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), patch%outer(i))   ! their values are known
+          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), patch%outer(i) .or. patch%free(i))   ! their values are known
         end do
       end do
       do taken = 0, steps
@@ -291,7 +345,7 @@ contains
           step(n) = now(n)/sum(p(n, :, :)*q(n, :, :))
         end do
         do i = 1, mesh%points
-          if (patch%outer(i)) cycle
+          if (patch%outer(i) .or. patch%free(i)) cycle
           do c = 1, parts
             u(:, c, i) = u(:, c, i) + step*p(:, c, i)
             r(:, c, i) = r(:, c, i) - step*q(:, c, i)
@@ -301,13 +355,6 @@ contains
     end associate
 
   contains
-
-    pure real(dp) function Bluntness(x, outer)
-      real(dp), intent(in) :: x(3)
-      logical, intent(in) :: outer
-      Bluntness = 0
-      if (.not. outer) Bluntness = (blunt*edge)**2*exp(-sum((x - source%x)**2)/edge**2)
-    end function Bluntness
 
     !> y = (K + s**2 M) x.
     subroutine Multiply(x, y)

@@ -427,7 +427,8 @@ contains
     character(*), intent(in) :: component
     logical, intent(in), optional :: average
     weight = 0
-    if (Sem3dIsGradient(component)) weight = -dot_product(OfTraction(place, Sem3dOfGradient(place, component, average)), place%normal)
+    if (Sem3dIsGradient(component)) &
+      weight = -dot_product(OfTraction(place, Sem3dOfGradient(place, component, average)), place%normal)
   end function Sem3dPressed
 
   !> The same of the sum of of(c, l) times the derivative of motion c along l on the side.

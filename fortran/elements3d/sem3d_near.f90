@@ -1,9 +1,10 @@
-!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in sem3d.f90.
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in
+!> sem3d.f90.
 !>
 !> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
 !> rest, and their inertia makes polynomials of frequency. So the exact field (near_exact.f90) and that of the mesh, by its own
-!> matrices, from the points of the source to those of receivers (near_patch.f90), are computed for waves that grow as exp(s t), at a
-!> few s. Of long waves they differ by next to nothing, and what is left is a polynomial in w**2 = -s**2:
+!> matrices, from the points of the source to those of receivers (near_patch.f90), are computed for waves that grow as exp(s t), at
+!> a few s. Of long waves they differ by next to nothing, and what is left is a polynomial in w**2 = -s**2:
 !>
 !>     exact - mesh = sum_j w**2j T_j
 !>
@@ -14,9 +15,8 @@ submodule(sem3d_m) sem3d_near
   use hexahedron_m, only: HexLongest
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
-  use near_exact_m, only: NearMotion, NearPotential
   use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
-                          PatchHas, PatchList, PatchMake, PatchRange, PatchReach, PatchSolve
+                          PatchHas, PatchList, PatchMake, PatchMirror, PatchRange, PatchReach, PatchSolve, NearExact
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
@@ -31,6 +31,7 @@ contains
 
   module procedure MakePatch
     real(dp), allocatable :: corner(:, :, :)
+    integer, allocatable :: face(:, :)
     real(dp) :: medium(7), reach, wide, xi(3)
     integer :: r, try, e
     self%near = near_t()
@@ -51,7 +52,7 @@ contains
       do try = 1, patch_tries
         call PatchAsks(norm2(x - spread(source%x, 2, size(helped)), 1)/edge, reach, try, helped, wide)
         if (.not. any(helped)) return
-        call GatherPatch(self, source%x, wide*edge, corner, error)
+        call GatherPatch(self, source%x, wide*edge, corner, face, error)
         if (allocated(error)) return
         if (allocated(corner)) exit
       end do
@@ -59,7 +60,8 @@ contains
         helped = .false.
         return
       end if
-      call PatchMake(corner, source%solid, source%medium, self%near%patch)
+      call PatchMake(corner, face, source%solid, source%medium, self%near%patch)
+      helped = helped .and. self%near%patch%plane
       do r = 1, size(helped)
         if (.not. helped(r)) cycle
         call PatchHas(self%near%patch, x(:, r), self%band() > 0, e, xi)
@@ -89,11 +91,13 @@ contains
     LossOf = (bulk*loss(1) + 4*medium(3)/3*loss(2))/(bulk + 4*medium(3)/3)
   end function LossOf
 
-  !> Corners of the elements within a radius [m] of the source, in the order of the whole mesh; none where these are not even.
-  subroutine GatherPatch(self, at, radius, corner, error)
+  !> Corners and kinds of sides of the elements within a radius [m] of the source, in the order of the whole mesh; none
+  !> where these are not even.
+  subroutine GatherPatch(self, at, radius, corner, face, error)
     class(sem3d_t), intent(inout) :: self
     real(dp), intent(in) :: at(3), radius
     real(dp), allocatable, intent(out) :: corner(:, :, :)
+    integer, allocatable, intent(out) :: face(:, :)
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: told(:), number(:), x(:)
     real(dp) :: range(patch_numbers)
@@ -110,59 +114,75 @@ contains
     n = nint(sum(told))
     if (allocated(error) .or. n > patch_most) return
     before = nint(sum(told(:self%partners_mine() - 1)))
-    associate (each => 3*self%elements%per)
+    associate (each => 3*self%elements%per + 6)
       allocate (number(n), x(n*each), source=0.0_dp)
       do i = 1, size(list)
         number(before + i) = list(i)
         if (self%grouped()) number(before + i) = self%share%number(list(i))
-        x(each*(before + i - 1) + 1:each*(before + i)) = reshape(self%elements%corner(:, :, list(i)), [each])
+        x(each*(before + i - 1) + 1:each*(before + i)) = [reshape(self%elements%corner(:, :, list(i)), [each - 6]), &
+                                                                 real(self%elements%face(:, list(i)), dp)]
       end do
       call OfAll(self, number, error)
       call OfAll(self, x, error)
       if (allocated(error)) return
       call SortOrder(nint(number), order)
-      corner = reshape(x, [3, self%elements%per, n])
-      corner = corner(:, :, order)
+      allocate (corner(3, self%elements%per, n), face(6, n))
+      do i = 1, n
+        associate (one => x(each*(order(i) - 1) + 1:each*order(i)))
+          corner(:, :, i) = reshape(one(:each - 6), [3, self%elements%per])
+          face(:, i) = nint(one(each - 5:))
+        end associate
+      end do
     end associate
   end subroutine GatherPatch
 
   module procedure MakeNear
     type(sem3d_list_t) :: acts, reads
-    type(sem3d_place_t) :: place
+    type(sem3d_place_t) :: at_source, place(size(helped))
     real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
     type(near_source_t) :: source
-    integer :: e, r, m, k
+    integer :: e, r, m, k, n
     allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
     if (.not. any(helped) .or. .not. self%gathers()) return
     source = self%near%source
     associate (patch => self%near%patch)
       call FinderInside(patch%finder, patch%mesh%corner, source%x, e, xi)
-      call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), place)
-      call Sem3dSource(acts, place, self%own%source, error)
-      bulk = place%lambda + 2*place%mu/3
+      call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), at_source)
+      call Sem3dSource(acts, at_source, self%own%source, error)
+      bulk = at_source%lambda + 2*at_source%mu/3
       call SourceParts(self%own%source, bulk, source%force, six)
       source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
       source%volume = six(1)/bulk
+      call PatchMirror(patch, source)
       v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
       s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
-      allocate (exact(near_times, 0))
+      n = count(helped)*(size(names) + 1)
+      deallocate (self%near%trace, self%near%order)
+      allocate (exact(near_times, n), self%near%trace(n), self%near%order(n))
+      n = 0
+      !$omp parallel do private(e, xi) schedule(dynamic) num_threads(max(1, self%team%threads))
+      do r = 1, size(helped)
+        if (.not. helped(r)) cycle
+        call FinderInside(patch%finder, patch%mesh%corner, At(r), e, xi)
+        call Sem3dPlace(patch%mesh, patch%meetings, e, xi, At(r), self%band(), place(r))
+      end do
+      !$omp end parallel do
       do r = 1, size(helped)
         if (.not. helped(r) .or. allocated(error)) cycle
-        associate (x => [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)])
-          call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
-          call Sem3dPlace(patch%mesh, patch%meetings, e, xi, x, self%band(), place)
-          do m = 1, size(names)
-            call Record((m - 1)*size(helped) + r, trim(names(m)))
-          end do
-          do m = size(names)*size(helped) + 1, list%receivers            ! the pressure of isotropic rock that relaxes
-            k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
-            if (k == 0) cycle
-            if (modulo(self%relaxing%trace(k) - 1, size(helped)) + 1 == r) call Record(m, 'p')
-          end do
-        end associate
+        do m = 1, size(names)
+          call Record((m - 1)*size(helped) + r, trim(names(m)))
+        end do
+        do m = size(names)*size(helped) + 1, list%receivers           ! the pressure of isotropic rock that relaxes
+          k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
+          if (k == 0) cycle
+          if (modulo(self%relaxing%trace(k) - 1, size(helped)) + 1 == r) call Record(m, 'p')
+        end do
       end do
-      if (allocated(error) .or. size(self%near%trace) == 0) return
+      self%near%trace = self%near%trace(:n)
+      self%near%order = self%near%order(:n)
+      if (allocated(error)) self%near%trace = [integer ::]
+      if (allocated(error) .or. n == 0) return
       allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
       do m = 1, acts%n
         associate (one => b(Part(acts%field(m)), acts%point(m)))
@@ -186,35 +206,39 @@ contains
     subroutine Record(trace, name)
       integer, intent(in) :: trace
       character(*), intent(in) :: name
-      call Sem3dRecord(reads, place, name, error)
+      integer :: k
+      call Sem3dRecord(reads, place(r), name, error)
       if (allocated(error)) return
-      self%near%trace = [self%near%trace, trace]
-      self%near%order = [self%near%order, merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
-                                                scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))]
-      exact = reshape([exact, [(Exactly(s(m), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - source%x, name), &
-                                m=1, near_times)]], [near_times, size(exact, 2) + 1])
+      n = n + 1
+      self%near%trace(n) = trace
+      self%near%order(n) = merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
+                                 scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))
+      exact(:, n) = [(Exactly(s(k), At(r), name), k=1, near_times)]
     end subroutine Record
+
+    pure function At(r) result(x)
+      integer, intent(in) :: r
+      real(dp) :: x(3)
+      x = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)]
+    end function At
 
     !> What the component would be made of by the exact field.
     real(dp) function Exactly(s, x, name)
       real(dp), intent(in) :: s, x(3)
       character(*), intent(in) :: name
-      real(dp) :: u(3), g(3, 3), chi, slope(3)
+      real(dp) :: u(3), g(3, 3)
       integer :: axis
       axis = index('xyz', name(2:2))
+      call NearExact(source, s, x, 0.0_dp, u, g)
       if (source%solid) then
-        call NearMotion(source%medium, s, x, source%force, source%moment, 0.0_dp, u, g)
         if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
-        if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place, name)*g)
+        if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place(r), name)*g)
+      else if (scan(name(1:1), 'vua') > 0) then
+        Exactly = g(1, axis)/source%medium(1)
+      else if (name == 'p') then
+        Exactly = -u(1)
       else
-        call NearPotential(source%medium(:2), s, x, source%volume, 0.0_dp, chi, slope)
-        if (scan(name(1:1), 'vua') > 0) then
-          Exactly = slope(axis)/source%medium(1)
-        else if (name == 'p') then
-          Exactly = -chi
-        else
-          Exactly = merge(chi, 0.0_dp, name(2:2) == name(3:3))
-        end if
+        Exactly = merge(u(1), 0.0_dp, name(2:2) == name(3:3))
       end if
     end function Exactly
 
@@ -286,7 +310,8 @@ contains
     end do
   end function MinusBend
 
-  !> Makes of a history that which by an unrelaxed modulus moves as much as it does by the modulus that relaxes (stress_relaxation.f90).
+  !> Makes of a history that which by an unrelaxed modulus moves as much as it does by the modulus that relaxes
+  !> (stress_relaxation.f90).
   pure subroutine Creep(band, loss, dt, history)
     real(dp), intent(in) :: band(2), loss, dt
     real(dp), intent(inout) :: history(:)

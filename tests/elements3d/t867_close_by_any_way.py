@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Receivers of spectral elements within two edges of their source are right where the medium around both is even, on meshes of distorted
-elements, sources and stations at random places, corners and faces too: a volume in water against its closed form, a force in rock that
-attenuates against Green's function of constant Q (Aki & Richards 2002, eq. 4.23; Kjartansson 1979). A group of ranks has the bits of one.
-Next to a contact they are told of, and on their source."""
+elements, sources and stations at random places, corners and faces too: a volume in water, deep and below its surface, against its closed
+form; a force in rock that attenuates against Green's function of constant Q (Aki & Richards 2002, eq. 4.23; Kjartansson 1979). A group of
+ranks has the bits of one. On their source they are told of, and in rock next to the ground."""
 import os
 import re
 import subprocess
@@ -28,13 +28,16 @@ def mesh(edge):
                     '--elements', *3 * [str(N)], '--shake', '0.1'], check=True, capture_output=True)
 
 
-def shot(edge, words, components):
+def shot(edge, words, components, shallow=False):
     """A job of stations around a source, which is in an element, in a face or at a corner, nearly: ran, source, places of stations from it."""
     global count
     count += 1
     source = edge * (N / 2 + rng.choice([0.0, 0.5, rng.uniform(-0.5, 0.5)], 3))
     directions = rng.normal(size=(len(away), 3))
+    if shallow:
+        source[2] = edge * rng.uniform(0.1, 1.5)
     places = edge * away[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
+    places[:, 2] = np.where(places[:, 2] + source[2] > 0.02 * edge, places[:, 2], abs(places[:, 2]))      # none above the ground
     Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((source + places).tolist())))
     Path('near.keymap').write_text('spread near list near.list\nshot 3 {0} {2} near y={1}\n'.format(*source.tolist()))
     return run(words, components), source, places
@@ -50,50 +53,62 @@ told = re.compile(r'(\d+) receiver\(s\) are closer to their source than 2 edges'
 
 # --- water ------------------------------------------------------------------------------------------------------------------
 
+NAMES = ['vx', 'vy', 'vz', 'ux', 'az', 'p']
+
+
+def water(what, words, shallow):
+    """A volume in water, deep or below its surface."""
+    ran, source, places = shot(edge, ['source=volume', *words], NAMES, shallow)
+    if not claim(ran.returncode == 0 and not told.search(ran.stderr), f'{what}: a job of {N}**3 elements of {edge:.1f} m, told of no receiver '
+                 f'{ran.stderr[-300:] if ran.returncode else ""}'):
+        return
+    with Dataset(f'shot{count}.nc') as file:
+        traces = {n: np.array(file['pressure' if n == 'p' else n][0], float) for n in NAMES}
+        zero = float(file.wavelet_time_zero)
+    fine = np.linspace(0, DT * NT, 16 * NT + 1)
+    a = (np.pi * F * (fine - zero))**2
+    history = {0: (1 - 2 * a) * np.exp(-a)}         # the wavelet is the volume's rate: the volume, its rate, and the derivatives of that
+    history[-1] = np.concatenate([[0], np.cumsum((history[0][1:] + history[0][:-1]) / 2 * np.diff(fine))])
+    for order in (1, 2):
+        history[order] = np.gradient(history[order - 1], fine)
+    wrong = {n: [] for n in ('v', 'u', 'a', 'p')}
+    for i, x in enumerate(places):
+        sides = np.concatenate([2 * source + x, 2 * N * edge - 2 * source - x])
+        if shallow:
+            sides[2] = np.inf                       # the image is the wave from there
+        end = min(NT, int((zero + sides.min() / c - 1 / F) / DT))
+
+        def field(order):
+            """The vector of motion, and the derivative that makes the pressure."""
+            total, pressure = np.zeros((3, end)), np.zeros(end)
+            for sign, y in ((1, x), (-1, x + [0, 0, 2 * source[2]])):
+                if sign < 0 and not shallow:
+                    continue
+                r = np.linalg.norm(y)
+                early, late = (np.interp(np.arange(end) * DT - r / c, fine, history[k], left=0) for k in (order, order + 1))
+                total += sign * np.outer(y / r, (early / r + late / c) / (4 * np.pi * r))
+                pressure += sign * rho * late / (4 * np.pi * r)
+            return total, pressure
+
+        (v, p), u, a = field(0), field(-1)[0], field(1)[0]
+        for n, got, exact, whole in (('v', [traces['v' + axis][i, :end] for axis in 'xyz'], v, v), ('p', [traces['p'][i, :end]], p, p),
+                                     ('u', [traces['ux'][i, :end]], u[:1], u), ('a', [traces['az'][i, :end]], a[2:], a)):
+            wrong[n].append(100 * float(np.linalg.norm(np.array(got) - exact) / np.linalg.norm(whole)))
+    for n, is_of in (('v', 'velocity'), ('p', 'pressure'), ('u', 'displacement along x'), ('a', 'acceleration along z')):
+        claim(max(wrong[n]) <= 1.5, f'{what}: {is_of} is off by at most {max(wrong[n]):.2g} %, bound 1.5 % ({", ".join(f"{w:.2g}" for w in wrong[n])})')
+    same = run(['source=volume', *words, 'group=2'], NAMES, 3, output=f'group{count}.nc')
+    if claim(same.returncode == 0, f'{what}: a job of a group of two ranks {same.stderr[-300:] if same.returncode else ""}'):
+        with Dataset(f'group{count}.nc') as file:
+            off = max(float(np.abs(np.array(file['pressure' if n == 'p' else n][0], float) - traces[n]).max() / np.abs(traces[n]).max()) for n in NAMES)
+        claim(off <= 0, f'its traces are those of one rank: they differ by {off:.2g}, bound 0')
+
+
 c, rho = rng.uniform(1400, 1600), rng.uniform(990, 1040)
 edge = c / (2.78 * F) / rng.uniform(1.5, 1.7)
 mesh(edge)
 Path('box.materials').write_text(f'* {c} 0 {rho}\n')
-names = ['vx', 'vy', 'vz', 'ux', 'az', 'p']
-ran, source, places = shot(edge, ['source=volume'], names)
-if claim(ran.returncode == 0 and not told.search(ran.stderr), f'water: a job of {N}**3 elements of {edge:.1f} m, told of no receiver {ran.stderr[-300:] if ran.returncode else ""}'):
-    with Dataset('shot1.nc') as file:
-        traces = {n: np.array(file['pressure' if n == 'p' else n][0], float) for n in names}
-        zero = float(file.wavelet_time_zero)
-
-    def history(t, order):
-        """The wavelet is the volume's rate: the volume, its rate, and the derivatives of that."""
-        fine = np.linspace(0, DT * NT, 16 * NT + 1)
-        a = (np.pi * F * (fine - zero))**2
-        q = (1 - 2 * a) * np.exp(-a)
-        for _ in range(order):
-            q = np.gradient(q, fine)
-        if order < 0:
-            q = np.concatenate([[0], np.cumsum((q[1:] + q[:-1]) / 2 * np.diff(fine))])
-        return np.interp(t, fine, q, left=0)
-
-    wrong = {n: [] for n in ('v', 'u', 'a', 'p')}
-    for i, x in enumerate(places):
-        r = np.linalg.norm(x)
-        walls = min([*(2 * source + x), *(2 * N * edge - 2 * source - x)])
-        end = min(NT, int((zero + walls / c - 1 / F) / DT))
-        t = np.arange(end) * DT - r / c
-
-        def along(order):
-            return (history(t, order) / r + history(t, order + 1) / c) / (4 * np.pi * r)
-
-        for n, got, exact in (('v', [traces['v' + a][i, :end] for a in 'xyz'], np.outer(x / r, along(0))),
-                              ('u', [traces['ux'][i, :end]], x[:1, None] / r * along(-1)[None]), ('a', [traces['az'][i, :end]], x[2:, None] / r * along(1)[None]),
-                              ('p', [traces['p'][i, :end]], rho * history(t, 1)[None] / (4 * np.pi * r))):
-            whole = {'u': along(-1), 'a': along(1)}.get(n, exact)              # one component may be next to nothing
-            wrong[n].append(100 * float(np.linalg.norm(np.array(got) - exact) / np.linalg.norm(whole)))
-    for n, what in (('v', 'velocity'), ('p', 'pressure'), ('u', 'displacement along x'), ('a', 'acceleration along z')):
-        claim(max(wrong[n]) <= 1.5, f'water: {what} is off by at most {max(wrong[n]):.2g} %, bound 1.5 % ({", ".join(f"{w:.2g}" for w in wrong[n])})')
-    same = run(['source=volume', 'group=2'], names, 3, output='group.nc')
-    if claim(same.returncode == 0, f'water: a job of a group of two ranks {same.stderr[-300:] if same.returncode else ""}'):
-        with Dataset('group.nc') as file:
-            off = max(float(np.abs(np.array(file['pressure' if n == 'p' else n][0], float) - traces[n]).max() / np.abs(traces[n]).max()) for n in names)
-        claim(off <= 0, f'its traces are those of one rank: they differ by {off:.2g}, bound 0')
+water('water', [], False)
+water('below the surface', [], True)
 
 # --- rock that attenuates ---------------------------------------------------------------------------------------------------
 
@@ -124,7 +139,7 @@ def green(omega, x):
     return (np.eye(3)[:, :, None] * (omega / b)**2 * s0 + along * (s2 - p2) + across * (s1 - p1) / r) / (4 * np.pi * rho * omega**2)
 
 
-if claim(ran.returncode == 0 and not told.search(ran.stderr), f'rock of Q {quality:.0f}: a job, told of no receiver {ran.stderr[-300:] if ran.returncode else ""}'):
+if claim(ran.returncode == 0 and not told.search(ran.stderr), f'rock of Q {quality:.0f}: told of no receiver {ran.stderr[-300:] if ran.returncode else ""}'):
     with Dataset(f'shot{count}.nc') as file:
         traces, zero = np.array([file[n][0] for n in ('vx', 'vy', 'vz')], float), float(file.wavelet_time_zero)
     over, n = 8, 8192
