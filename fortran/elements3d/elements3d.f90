@@ -485,8 +485,8 @@ contains
         'sides without one; make it 2 wavelengths wide or more, or leave it out')
       if (told%near%n > 0) call SchemeWarn(scheme, Str(told%near%n)//' receiver(s) are closer to their source than '// &
         Str(near_edges)//' edges of its element, on it or where the medium around both is not even'//NotEven()//', the first '// &
-        'of them '//told%near%first//': so close the source is as wide as its element, which changes amplitudes by up to 3 % at 2 '// &
-        'edges and tens of per cent at one; use smaller elements there, or do not trust them')
+        'of them '//told%near%first//': so close the source is as wide as its element, which changes amplitudes by up to 3 % '// &
+        'at 2 edges and tens of per cent at one; use smaller elements there, or do not trust them')
       if (told%near_moment%n > 0) call SchemeWarn(scheme, Str(told%near_moment%n)//' receiver(s) are closer than '// &
         Str(told%near_reach)//' edges to a source of moment or volume in rock, where the medium around both is not even'// &
         NotEven()//', the first of them '//told%near_moment%first//': there velocities are up to 3 % off'//Slopes()// &
