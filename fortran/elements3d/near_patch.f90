@@ -33,6 +33,7 @@ module near_patch_m
   real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
   real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
   real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
   real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
   real(dp), parameter :: blunt = 0.3_dp           !< of an edge
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
@@ -212,6 +213,7 @@ contains
     integer, allocatable :: point(:)
     call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
     if (e == 0 .or. .not. banded) return
+    if (.not. any(patch%outer(patch%mesh%at(corners, e)))) return        ! all elements are there that meet it
     call BandPoints(patch%mesh, patch%meetings, e, x, band_points, at, point)
     if (any(patch%outer(point))) e = 0
   end subroutine PatchHas
