@@ -4,7 +4,7 @@ module element_finder_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: finder_t, FinderMake, FinderFind, FinderInside
+  public :: finder_t, FinderMake, FinderFind, FinderInside, FinderWithin
 
   integer, parameter :: children = 8
   real(dp), parameter, public :: rounding = 1.0e-9_dp     !< a place so close to an element is in it,
@@ -102,6 +102,30 @@ contains
     xi = max(-1.0_dp, min(1.0_dp, inside%xi))
     if (present(off)) off = inside%off
   end subroutine FinderInside
+
+  !> Elements whose boxes come within a radius [m] of place x, rising.
+  pure subroutine FinderWithin(finder, x, radius, list)
+    type(finder_t), intent(in) :: finder
+    real(dp), intent(in) :: x(3), radius
+    integer, allocatable, intent(out) :: list(:)
+    integer, allocatable :: boxes(:)
+    integer :: l, i, from, to, b
+    allocate (list(0))
+    if (finder%levels == 0) return
+    boxes = [finder%first(finder%levels)]
+    do l = finder%levels, 1, -1
+      boxes = pack(boxes, [(norm2(max(finder%low(:, boxes(i)) - x, x - finder%high(:, boxes(i)), 0.0_dp)) <= radius, &
+                            i=1, size(boxes))])
+      if (l == 1) exit
+      list = [integer ::]
+      do i = 1, size(boxes)
+        call Below(finder, l, boxes(i), from, to)
+        list = [list, (b, b=from, to)]
+      end do
+      call move_alloc(list, boxes)
+    end do
+    call move_alloc(boxes, list)
+  end subroutine FinderWithin
 
   !> Looks for an element that has the place, in the order of elements; if there is none, for the one that almost has it.
   pure recursive subroutine Enter(finder, corner, l, b, search)

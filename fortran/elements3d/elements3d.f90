@@ -18,6 +18,7 @@ module elements3d_m
   use kinds_m, only: dp
   use mesh_blocks_m, only: block_t
   use mesh_ground_m, only: from_seafloor, from_surface, ground_t, GroundLower
+  use near_patch_m, only: near_edges, near_slopes, PatchHelps, PatchReach
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
@@ -38,15 +39,12 @@ module elements3d_m
   public :: elements3d_t
 
   character, parameter :: nl = new_line('a')
-  real(dp), parameter :: near_edges = 2               !< closer than so many edges a source is not yet a point (accuracy.md),
-  real(dp), parameter :: near_moment = 2.6_dp         !< nor a moment in rock for velocities,
-  real(dp), parameter :: near_slopes = 3              !< nor for gradients of motion
   real(dp), parameter :: sponge_least = 0.75_dp       !< of a wavelength: thinner ones send back more than bare sides (README.md)
 
   !> Receivers and sources that are to be told of, of the shots looked at.
   type :: told_t
     type(told_receivers_t) :: damped                  !< sources and receivers in the layer that damps
-    type(told_receivers_t) :: near                    !< receivers too close to their source
+    type(told_receivers_t) :: near                    !< receivers too close to their source, for which nothing helps
     type(told_receivers_t) :: near_moment             !< others, too close to a moment in rock
     real(dp) :: near_reach = 0                        !< which is closer than so many edges
     type(told_receivers_t) :: floored                 !< receivers of pressure on a contact with a fluid
@@ -319,15 +317,15 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
-    real(dp) :: source(3), at(3), xi(3), edge, apart, reach
+    real(dp) :: source(3), places(3, size(shot%rx)), at(3), xi(3), edge, reach
     logical :: wet(size(shot%rx))
-    integer :: e, r, c
+    integer :: e, r, c, source_in
     where_to = 'shot record '//Str(shot%record)//': '
     allocate (names, source=SplitList(scheme%components))
-    reach = near_edges
     call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e, source, xi)
     if (allocated(error)) return
     edge = HexLongest(self%elements%corner(:, :, e))
+    source_in = e
     select type (scheme)
     type is (elements_scheme_t)
       call CheckSource(scheme%source)
@@ -336,13 +334,7 @@ contains
     do r = 1, size(shot%rx)
       call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e, at, xi)
       if (allocated(error)) return
-      apart = norm2(at - source)
-      if (apart < near_edges*edge) then
-        call TellNear(self%told%near)
-      else if (apart < reach*edge) then
-        call TellNear(self%told%near_moment)
-        self%told%near_reach = reach
-      end if
+      places(:, r) = at
       if (any(names == 'p')) then
         if (OnContact(self, e, xi)) then
           if (self%told%floored%n == 0) self%told%floored%first = Channel()
@@ -364,9 +356,36 @@ contains
         return
       end do
     end do
+    call TellNear()
     call ShearInFluids(self%told%shearless, shot, names, wet, error)
 
   contains
+
+    !> Of receivers close to the source those that do not get what the mesh lacks there are told of.
+    subroutine TellNear()
+      real(dp) :: apart(size(shot%rx))
+      logical :: helped(size(shot%rx))
+      apart = norm2(places - spread(source, 2, size(apart)), 1)
+      if (.not. any(apart < reach*edge)) return
+      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped)
+      do r = 1, size(apart)
+        if (helped(r) .or. .not. apart(r) < reach*edge) cycle
+        if (apart(r) < near_edges*edge) then
+          call Note(self%told%near, apart(r))
+        else
+          call Note(self%told%near_moment, apart(r))
+          self%told%near_reach = reach
+        end if
+      end do
+    end subroutine TellNear
+
+    !> Receiver r, so far from the source.
+    subroutine Note(told, apart)
+      type(told_receivers_t), intent(inout) :: told
+      real(dp), intent(in) :: apart
+      if (told%n == 0) told%first = Channel()//', '//Str(apart, 4)//' m away with an element of '//Str(edge, 4)//' m'
+      told%n = told%n + 1
+    end subroutine Note
 
     !> A source at xi in element e, and how far around it receivers are told of.
     subroutine CheckSource(s)
@@ -381,8 +400,7 @@ contains
                   'give it a depth')
       end if
       if (allocated(error)) return
-      if (e <= self%elements%solid .and. s%kind /= source_force) &
-        reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
+      reach = PatchReach(e <= self%elements%solid, s, names)
       if (s%kind /= source_force .and. e <= self%elements%solid) then
         if (AtOther(self, e, xi)) then
           if (self%told%parted%n == 0) self%told%parted%first = 'that of shot record '//Str(shot%record)
@@ -405,12 +423,6 @@ contains
       if (told%n == 0) told%first = Channel()
       told%n = told%n + 1
     end subroutine Tell
-
-    subroutine TellNear(told)
-      type(told_receivers_t), intent(inout) :: told
-      if (told%n == 0) told%first = Channel()//', '//Str(apart, 4)//' m away with an element of '//Str(edge, 4)//' m'
-      told%n = told%n + 1
-    end subroutine TellNear
 
     !> The element that holds a place, whose depth counts `from`, and where that is, z down, and in the element.
     subroutine Place(what, asked, from, element, x, xi)
@@ -472,12 +484,13 @@ contains
         'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &
         'sides without one; make it 2 wavelengths wide or more, or leave it out')
       if (told%near%n > 0) call SchemeWarn(scheme, Str(told%near%n)//' receiver(s) are closer to their source than '// &
-        Str(near_edges)//' edges of its element, the first of them '//told%near%first//': so close the source is as wide as '// &
-        'its element, which changes amplitudes by up to 3 % at 2 edges and tens of per cent at one; use smaller elements '// &
-        'there, or do not trust them')
+        Str(near_edges)//' edges of its element, on it or where the medium around both is not even'//NotEven()//', the first '// &
+        'of them '//told%near%first//': so close the source is as wide as its element, which changes amplitudes by up to 3 % '// &
+        'at 2 edges and tens of per cent at one; use smaller elements there, or do not trust them')
       if (told%near_moment%n > 0) call SchemeWarn(scheme, Str(told%near_moment%n)//' receiver(s) are closer than '// &
-        Str(told%near_reach)//' edges to a source of moment or volume in rock, the first of them '//told%near_moment%first// &
-        ': there velocities are up to 3 % off'//Slopes()//'; use smaller elements there, or do not trust them')
+        Str(told%near_reach)//' edges to a source of moment or volume in rock, where the medium around both is not even'// &
+        NotEven()//', the first of them '//told%near_moment%first//': there velocities are up to 3 % off'//Slopes()// &
+        '; use smaller elements there, or do not trust them')
     end associate
     select type (scheme)
     type is (elements_scheme_t)
@@ -485,6 +498,11 @@ contains
     end select
 
   contains
+
+    function NotEven() result(words)
+      character(:), allocatable :: words
+      words = ' (a side of the mesh, but a plane free one of water, a contact or other rock is near)'
+    end function NotEven
 
     function Slopes() result(words)
       character(:), allocatable :: words

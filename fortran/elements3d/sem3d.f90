@@ -26,6 +26,7 @@ module sem3d_m
   use kinds_m, only: dp, i8, sp
   use meetings_m, only: meetings_t
   use mesh_ground_m, only: ground_t
+  use near_patch_m, only: near_patch_t, near_source_t
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t
   use sem3d_engine_m, only: phase_fluid, phase_solid, sem3d_engine_t, sem3d_grid_t
@@ -66,6 +67,17 @@ module sem3d_m
     character(2) :: field = ''
   end type frame_t
 
+  !> Close to the source, where the medium is even, terms of the history and its even derivatives by time.
+  type :: near_t
+    type(near_patch_t) :: patch
+    type(near_source_t) :: source
+    real(dp) :: edge = 0                          !< of its element [m]
+    real(dp), allocatable :: terms(:, :)          !< (0:orders, n) of
+    integer, allocatable :: trace(:)              !< these traces,
+    integer, allocatable :: order(:)              !< of this derivative by time of the history,
+    real(dp) :: loss = 0                          !< as the modulus of this 1/Q relaxes
+  end type near_t
+
   type, extends(timeloop_t) :: sem3d_t
     class(sem3d_engine_t), allocatable :: engine
     type(sem3d_grid_t) :: grid
@@ -78,9 +90,11 @@ module sem3d_m
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     type(pressed_t) :: pressed                    !< what traces have of the pressure of water on rock,
     type(relaxing_t) :: relaxing                  !< and what relaxes in them
+    type(near_t) :: near                          !< what traces lack close to the source
     real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
     integer :: histories = 1                      !< of the source, a second one where a part of it does not relax,
     integer :: before_second = 0                  !< whose entries follow so many
+    integer :: source_in = 0                      !< element, 0: another rank has it
     integer :: free_sides = 0                     !< of the whole mesh
     integer :: all = 0                            !< elements of the whole mesh,
     logical :: there(phase_solid:phase_fluid) = .false.   !< which has some of solid, of fluid
@@ -153,6 +167,32 @@ module sem3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_receivers
+
+    ! --- sem3d_near.f90
+
+    !> The elements around the source, whose medium is even, and the receivers at x(3, :) [m] that get what the mesh lacks there.
+    module subroutine MakePatch(self, names, x, helped, error)
+      class(sem3d_t), intent(inout) :: self
+      character(*), intent(in) :: names(:)
+      real(dp), intent(in) :: x(:, :)
+      logical, intent(out) :: helped(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakePatch
+
+    !> Finds that for all traces of a list, which has components `names` of all receivers first.
+    module subroutine MakeNear(self, names, helped, list, error)
+      class(sem3d_t), intent(inout) :: self
+      character(*), intent(in) :: names(:)
+      logical, intent(in) :: helped(:)
+      type(sem3d_list_t), intent(in) :: list
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeNear
+
+    !> Adds that to the samples, before anything relaxes in them.
+    module subroutine AddNear(self, raw)
+      class(sem3d_t), intent(in) :: self
+      real(sp), intent(inout) :: raw(:, :)
+    end subroutine AddNear
 
     ! --- sem3d_gpu_memory.f90
 
@@ -276,14 +316,15 @@ module sem3d_m
     end subroutine FindPlaces
 
     !> The points and weights around places in elements e as found; where ranks share the mesh all of them know these, a point by
-    !> its number here, 0 where the rank has it not. source: of receivers [m].
-    module subroutine MakePlaces(self, e, xi, x, place, error, source)
+    !> its number here, 0 where the rank has it not. source: of receivers [m], but of those that are `helped` beside it.
+    module subroutine MakePlaces(self, e, xi, x, place, error, source, helped)
       class(sem3d_t), intent(inout) :: self
       integer, intent(in) :: e(:)
       real(dp), intent(in) :: xi(:, :), x(:, :)
       type(sem3d_place_t), intent(inout) :: place(:)
       type(error_t), allocatable, intent(inout) :: error
       real(dp), intent(in), optional :: source(3)
+      logical, intent(in), optional :: helped(:)
     end subroutine MakePlaces
 
     !> The same of regular points of a picture: elements of the share that have them, 0: none, and the pieces that do.
@@ -479,6 +520,7 @@ contains
       raw(:n - 1, r) = real((raw(2:, r) - real(raw(:n - 1, r), dp))/self%scheme%dt, sp)
       raw(n, r) = raw(max(1, n - 1), r)
     end do
+    if (self%gathers()) call AddNear(self, raw)
     if (self%gathers()) call PressedApply(self%pressed, self%scheme%dt, raw)
     if (self%own%attenuates .and. self%gathers()) call RelaxingApply(self%relaxing, self%own%q_band, self%scheme%dt, raw)
   end subroutine samples

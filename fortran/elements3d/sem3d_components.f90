@@ -29,7 +29,7 @@ module sem3d_components_m
   private
   public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordOnSide, Sem3dSource
   public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dPressedOnSide, Sem3dAcross, Sem3dChristoffel
-  public :: Sem3dTraction
+  public :: Sem3dTraction, Sem3dOfGradient
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -85,7 +85,8 @@ contains
   end function Sem3dAtWhole
 
   !> A place x [m], xi in element e, for waves up to fmax [Hz], 0: by the polynomials of the element. These serve a receiver too
-  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax.
+  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax, where it does not get
+  !> what is lacking (sem3d_near.f90).
   pure subroutine Sem3dPlace(elements, meetings, e, xi, x, fmax, place, source)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -297,13 +298,13 @@ contains
     case ('u')
       call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, place%w(:, 0))
     case default
-      of = OfGradient(place, component, average)
+      of = Sem3dOfGradient(place, component, average)
       call AddGradient(list, place, merge(field_ux, field_vx, Sem3dAtWhole(component)), of)
     end select
   end subroutine InSolid
 
   !> The component is the sum of of(c, l) times the derivative of motion c along l.
-  pure function OfGradient(place, component, average) result(of)
+  pure function Sem3dOfGradient(place, component, average) result(of)
     type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
     logical, intent(in), optional :: average
@@ -329,7 +330,7 @@ contains
     case default
       of = -Stress(place, even, average)/3
     end select
-  end function OfGradient
+  end function Sem3dOfGradient
 
   !> The stress of a gradient of displacement g(c, l), component c along l.
   pure function Stress(place, g, average) result(s)
@@ -426,7 +427,8 @@ contains
     character(*), intent(in) :: component
     logical, intent(in), optional :: average
     weight = 0
-    if (Sem3dIsGradient(component)) weight = -dot_product(OfTraction(place, OfGradient(place, component, average)), place%normal)
+    if (Sem3dIsGradient(component)) &
+      weight = -dot_product(OfTraction(place, Sem3dOfGradient(place, component, average)), place%normal)
   end function Sem3dPressed
 
   !> The same of the sum of of(c, l) times the derivative of motion c along l on the side.
@@ -443,7 +445,7 @@ contains
     logical, intent(in), optional :: average
     real(dp) :: weight(3)
     real(dp) :: of(3, 3)
-    of = OfGradient(place, component, average)
+    of = Sem3dOfGradient(place, component, average)
     weight = place%across*matmul(of, place%normal)
   end function Sem3dAcross
 

@@ -190,7 +190,7 @@ contains
     if (.not. self%grouped()) then
       !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
       do r = 1, size(e)
-        call Sem3dPlace(self%elements, self%meetings, e(r), xi(:, r), x(:, r), self%band(), place(r), source)
+        call Place1(r)
       end do
       !$omp end parallel do
       return
@@ -203,7 +203,7 @@ contains
       !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
       do r = first, last
         if (e(r) == 0) cycle
-        call Sem3dPlace(self%elements, self%meetings, e(r), xi(:, r), x(:, r), self%band(), place(r), source)
+        call Place1(r)
         call TellPlace(self, e(r), place(r), told(:, r))
       end do
       !$omp end parallel do
@@ -215,6 +215,17 @@ contains
         call HearPlace(self, told(:, r), present(source), place(r))
       end do
     end do
+
+  contains
+
+    subroutine Place1(r)
+      integer, intent(in) :: r
+      logical :: alone
+      alone = present(source)
+      if (present(helped)) alone = alone .and. .not. helped(r)
+      if (alone) call Sem3dPlace(self%elements, self%meetings, e(r), xi(:, r), x(:, r), self%band(), place(r), source)
+      if (.not. alone) call Sem3dPlace(self%elements, self%meetings, e(r), xi(:, r), x(:, r), self%band(), place(r))
+    end subroutine Place1
   end procedure MakePlaces
 
   !> A place around element e as numbers that other ranks understand.

@@ -175,6 +175,7 @@ contains
     asked(:, 1) = [self%shot%sx, self%shot%sy, self%shot%sz]
     call FindPlaces(self, 'the source', asked, self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
+    self%source_in = e(1)
     self%shot%sx = x(1, 1)
     self%shot%sy = x(2, 1)
     self%shot%sz = x(3, 1)
@@ -223,6 +224,7 @@ contains
     type(sem3d_list_t) :: list
     type(sem3d_place_t) :: place(size(self%shot%rx))
     integer :: element(size(self%shot%rx)), c, r
+    logical :: helped(size(self%shot%rx))
     real(dp), dimension(3, size(self%shot%rx)) :: asked, x, xi
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
@@ -234,7 +236,9 @@ contains
     self%shot%rx = x(1, :)
     self%shot%ry = x(2, :)
     self%shot%rz = x(3, :)
-    call MakePlaces(self, element, xi, x, place, error, source=[self%shot%sx, self%shot%sy, self%shot%sz])
+    call MakePatch(self, names, x, helped, error)
+    if (allocated(error)) return
+    call MakePlaces(self, element, xi, x, place, error, [self%shot%sx, self%shot%sy, self%shot%sz], helped)
     if (allocated(error)) return
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
@@ -249,7 +253,8 @@ contains
     if (allocated(error)) return
     self%beside = list%receivers - size(place)*size(names)
     self%slope = list%slope(:list%receivers)
-    call ReceiversHere(self, list, error)
+    call MakeNear(self, names, helped, list, error)
+    if (.not. allocated(error)) call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end procedure make_receivers
 

@@ -1,0 +1,490 @@
+!> The elements around a source as a small mesh of their own, of one medium, whose field is the exact one at its outer points: what
+!> the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are those whose
+!> middle lies within some edges of the source. Beyond a plane free side of a fluid the source has a negative image.
+!>
+!> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
+!> as it would be of a blunt source.
+module near_patch_m
+  use band_weights_m, only: band_points, BandPoints
+  use element_finder_m, only: finder_t, FinderInside, FinderMake, FinderWithin
+  use elements_m, only: along, elements_t, face_absorbs, face_free, face_inner, in_element
+  use elements_points_m, only: ElementsNumber
+  use elements_tensors_m, only: TensorOf
+  use gll_m, only: gll_d
+  use hexahedron_m, only: HexLongest, HexPoints, hex_side_point
+  use kinds_m, only: dp, sp
+  use meetings_m, only: meetings_t, MeetingsMake
+  use near_exact_m, only: NearMotion, NearPotential
+  use sem3d_element_m, only: ElementGeometry
+  use source3d_m, only: source3d_t, source_force
+  implicit none
+  private
+  public :: near_patch_t, near_source_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve
+  public :: PatchHelps, PatchMirror, NearExact
+
+  integer, parameter, public :: near_times = 3    !< values of s
+  integer, parameter, public :: patch_numbers = 11   !< of PatchRange
+  integer, parameter, public :: patch_most = 1500 !< elements
+  real(dp), parameter :: around = 1.9_dp          !< edges around receivers that a patch has
+  integer, parameter, public :: patch_tries = 4   !< of patches, each for receivers closer to the source
+  real(dp), parameter :: closer(2:patch_tries) = [2.0_dp, 1.3_dp, 0.7_dp]  !< edges
+  real(dp), parameter, public :: near_edges = 2           !< closer than so many edges a source is not yet a point (accuracy.md),
+  real(dp), parameter :: near_moment = 2.6_dp     !< nor a moment in rock for velocities,
+  real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
+  real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
+  real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
+  real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
+  real(dp), parameter :: blunt = 0.3_dp           !< of an edge
+  real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
+  integer, parameter :: steps = 1000              !< of conjugate gradients, at most
+
+  type :: near_patch_t
+    type(elements_t) :: mesh
+    type(meetings_t) :: meetings
+    type(finder_t) :: finder
+    real(dp), allocatable :: x(:, :)              !< of points [m], (3, points)
+    logical, allocatable :: outer(:)              !< points,
+    logical, allocatable :: free(:)               !< and those on a free side of a fluid
+    logical :: plane = .true.                     !< which is plane,
+    real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
+  end type near_patch_t
+
+  !> A source in an even medium.
+  type :: near_source_t
+    logical :: solid = .true.
+    real(dp) :: x(3) = 0                          !< [m]
+    real(dp) :: medium(3) = 0                     !< rho, lambda, mu
+    real(dp) :: force(3) = 0, moment(3, 3) = 0    !< [N, N m]
+    real(dp) :: volume = 0                        !< in a fluid [m3],
+    logical :: mirrored = .false.                 !< with a negative image beyond a free side
+    real(dp) :: image(3) = 0                      !< [m]
+  end type near_source_t
+
+contains
+
+  !> Closer than so many edges of its element a source is not yet a point for these components.
+  pure real(dp) function PatchReach(solid, source, names) result(reach)
+    logical, intent(in) :: solid
+    type(source3d_t), intent(in) :: source
+    character(*), intent(in) :: names(:)
+    reach = near_edges
+    if (solid .and. source%kind /= source_force) reach = merge(near_slopes, near_moment, any(scan(names, 'psew') == 1))
+  end function PatchReach
+
+  !> Receivers so many edges away from their source that are asked for in a try, and how wide the patch for them is [edges].
+  pure subroutine PatchAsks(apart, reach, try, asks, wide)
+    real(dp), intent(in) :: apart(:), reach
+    integer, intent(in) :: try
+    logical, intent(out) :: asks(:)
+    real(dp), intent(out) :: wide
+    asks = apart > near_least .and. apart < reach
+    if (try > 1) asks = asks .and. apart < closer(try)
+    wide = around + maxval(apart, asks)
+  end subroutine PatchAsks
+
+  !> Elements whose middle lies within a radius [m] of x, rising.
+  pure subroutine PatchList(elements, finder, x, radius, list)
+    type(elements_t), intent(in) :: elements
+    type(finder_t), intent(in) :: finder
+    real(dp), intent(in) :: x(3), radius
+    integer, allocatable, intent(out) :: list(:)
+    integer :: i
+    call FinderWithin(finder, x, radius, list)
+    list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
+  end subroutine PatchList
+
+  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh, but a
+  !> free one of a fluid, or is anisotropic. The largest of several ranks is that of all.
+  pure function PatchRange(elements, list) result(range)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: list(:)
+    real(dp) :: range(patch_numbers)
+    real(dp) :: loss(2)
+    integer :: i
+    range = -huge(range)
+    do i = 1, size(list)
+      associate (e => list(i))
+        loss = 0
+        if (allocated(elements%loss)) loss = elements%loss(:, e)
+        range = max(range, [real(maxval(elements%rho(:, e)), dp), real(maxval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), &
+                            real(maxval(elements%mu(:, e)), dp), loss, -real(minval(elements%rho(:, e)), dp), &
+                            -real(minval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), -real(minval(elements%mu(:, e)), dp), &
+                            -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. &
+                            .not. (elements%face(:, e) == face_free .and. e > elements%solid)) .or. TensorOf(elements, e) > 0)])
+      end associate
+    end do
+  end function PatchRange
+
+  pure logical function PatchEven(range) result(even)
+    real(dp), intent(in) :: range(patch_numbers)
+    real(dp) :: room(5)
+    room = alike*range(:5)
+    room(4:5) = max(room(4:5), 1.0e-3_dp)
+    even = .not. range(patch_numbers) > 0 .and. all(range(:5) + range(6:10) <= room)
+  end function PatchEven
+
+  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], and kinds of their sides face(6, n); medium: rho,
+  !> lambda, mu.
+  subroutine PatchMake(corner, face, solid, medium, patch)
+    real(dp), intent(in) :: corner(:, :, :), medium(3)
+    integer, intent(in) :: face(:, :)
+    logical, intent(in) :: solid
+    type(near_patch_t), intent(out) :: patch
+    real(dp) :: place(3, in_element)
+    integer :: e, s
+    associate (mesh => patch%mesh)
+      mesh%n = size(corner, 3)
+      mesh%solid = merge(mesh%n, 0, solid)
+      mesh%per = size(corner, 2)
+      mesh%corner = corner
+      mesh%brick = [1, mesh%n + 1]
+      allocate (mesh%node(8, mesh%n), mesh%rho(1, mesh%n), mesh%lambda(1, mesh%n), mesh%mu(1, mesh%n))
+      mesh%face = merge(face_free, face_absorbs, face == face_free)
+      mesh%rho = real(medium(1), sp)
+      mesh%lambda = real(medium(2), sp)
+      mesh%mu = real(medium(3), sp)
+      call NumberNodes(mesh)
+      call ElementsNumber(mesh)
+      call MeetingsMake(mesh, patch%meetings)
+      call FinderMake(patch%finder, mesh%corner)
+      allocate (patch%x(3, mesh%points))
+      allocate (patch%outer(mesh%points), patch%free(mesh%points), source=.false.)
+      do e = 1, mesh%n
+        call HexPoints(mesh%corner(:, :, e), place)
+        patch%x(:, mesh%at(:, e)) = place
+        do s = 1, 6
+          associate (at => mesh%at(hex_side_point(:, s), e))
+            if (mesh%face(s, e) == face_absorbs) patch%outer(at) = .true.
+            if (mesh%face(s, e) /= face_free) cycle
+            patch%free(at) = .true.
+            if (all(abs(patch%normal) <= 0)) call Plane(place(:, hex_side_point([1, 5, 21], s)))
+            patch%plane = patch%plane .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
+                                                flat*HexLongest(mesh%corner(:, :, e)))
+          end associate
+        end do
+      end do
+      where (mesh%face == face_absorbs) mesh%face = face_inner
+    end associate
+
+  contains
+
+    !> Through three of its points.
+    subroutine Plane(x)
+      real(dp), intent(in) :: x(3, 3)
+      associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
+        patch%normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+      end associate
+      patch%normal = patch%normal/norm2(patch%normal)
+      patch%level = dot_product(patch%normal, x(:, 1))
+    end subroutine Plane
+  end subroutine PatchMake
+
+  !> Corners at one place are one node.
+  pure subroutine NumberNodes(mesh)
+    type(elements_t), intent(inout) :: mesh
+    real(dp) :: x(3, 8*mesh%n)
+    integer :: c, e, i, nodes
+    nodes = 0
+    do e = 1, mesh%n
+      do c = 1, 8
+        do i = nodes, 1, -1
+          if (all(abs(x(:, i) - mesh%corner(:, c, e)) <= 0)) exit
+        end do
+        if (i == 0) then
+          nodes = nodes + 1
+          x(:, nodes) = mesh%corner(:, c, e)
+          i = nodes
+        end if
+        mesh%node(c, e) = i
+      end do
+    end do
+  end subroutine NumberNodes
+
+  !> The element of place x [m], which is at xi in it; 0 where it is not in the patch, or one of the points is not that a receiver
+  !> there reads; banded: with weights for waves up to a frequency (Sem3dPlace). Where none is an outer one, none nearer is missing.
+  pure subroutine PatchHas(patch, x, banded, e, xi)
+    type(near_patch_t), intent(in) :: patch
+    real(dp), intent(in) :: x(3)
+    logical, intent(in) :: banded
+    integer, intent(out) :: e
+    real(dp), intent(out) :: xi(3)
+    real(dp), allocatable :: at(:, :)
+    integer, allocatable :: point(:)
+    call FinderInside(patch%finder, patch%mesh%corner, x, e, xi)
+    if (e == 0 .or. .not. banded) return
+    if (.not. any(patch%outer(patch%mesh%at(corners, e)))) return        ! all elements are there that meet it
+    call BandPoints(patch%mesh, patch%meetings, e, x, band_points, at, point)
+    if (any(patch%outer(point))) e = 0
+  end subroutine PatchHas
+
+  !> The receivers at places x(3, :) [m] that get what the mesh lacks near the source in element e, as all of a mesh tells.
+  subroutine PatchHelps(elements, finder, e, source, x, banded, reach, helped)
+    type(elements_t), intent(in) :: elements
+    type(finder_t), intent(in) :: finder
+    integer, intent(in) :: e
+    real(dp), intent(in) :: source(3), x(:, :), reach
+    logical, intent(in) :: banded
+    logical, intent(out) :: helped(:)
+    type(near_patch_t) :: patch
+    integer, allocatable :: list(:)
+    real(dp) :: edge, wide, xi(3)
+    integer :: try, r, at
+    edge = HexLongest(elements%corner(:, :, e))
+    do try = 1, patch_tries
+      call PatchAsks(norm2(x - spread(source, 2, size(helped)), 1)/edge, reach, try, helped, wide)
+      if (.not. any(helped)) return
+      call PatchList(elements, finder, source, wide*edge, list)
+      if (size(list) <= patch_most .and. PatchEven(PatchRange(elements, list))) exit
+    end do
+    if (try > patch_tries) then
+      helped = .false.
+      return
+    end if
+    call PatchMake(elements%corner(:, :, list), elements%face(:, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
+    helped = helped .and. patch%plane
+    do r = 1, size(helped)
+      if (.not. helped(r)) cycle
+      call PatchHas(patch, x(:, r), banded, at, xi)
+      helped(r) = at > 0
+    end do
+  end subroutine PatchHelps
+
+  !> The image of a source beyond the free side of a patch.
+  pure subroutine PatchMirror(patch, source)
+    type(near_patch_t), intent(in) :: patch
+    type(near_source_t), intent(inout) :: source
+    source%mirrored = any(abs(patch%normal) > 0)
+    source%image = source%x - 2*(dot_product(patch%normal, source%x) - patch%level)*patch%normal
+  end subroutine PatchMirror
+
+  !> The exact field at x of a source blunt by so much [of an edge], u or chi, and its gradient.
+  pure subroutine NearExact(source, s, x, edge, u, g)
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: s, x(3), edge
+    real(dp), intent(out) :: u(:)
+    real(dp), intent(out), optional :: g(3, 3)
+    real(dp) :: chi, slope(3), image, other(3)
+    if (source%solid) then
+      call NearMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
+      return
+    end if
+    call NearPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
+    if (source%mirrored) then
+      call NearPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
+      chi = chi - image
+      slope = slope - other
+    end if
+    u(1) = chi
+    if (present(g)) g = spread(slope, 1, 3)
+
+  contains
+
+    pure real(dp) function Bluntness(x)
+      real(dp), intent(in) :: x(3)
+      Bluntness = 0
+      if (edge > 0) Bluntness = (blunt*edge)**2*exp(-sum(x**2)/edge**2)
+    end function Bluntness
+  end subroutine NearExact
+
+  !> The field of the mesh at all points, (times, components, points): u, or chi, of forces b(components, points). edge [m].
+  subroutine PatchSolve(patch, source, s, b, edge, threads, u)
+    type(near_patch_t), intent(in) :: patch
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: s(near_times), b(:, :), edge
+    integer, intent(in) :: threads
+    real(dp), allocatable, intent(out) :: u(:, :, :)
+    real(dp), allocatable :: slope(:, :, :, :), volume(:, :), mass(:), stiff(:, :), r(:, :, :), z(:, :, :), p(:, :, :), q(:, :, :)
+    real(dp) :: before(near_times), now(near_times), first(near_times), step(near_times)
+    integer :: i, e, n, c, parts, taken
+    parts = size(b, 1)
+    associate (mesh => patch%mesh)
+      allocate (slope(3, 3, in_element, mesh%n), volume(in_element, mesh%n), mass(mesh%points), stiff(parts, mesh%points))
+      allocate (u(near_times, parts, mesh%points))
+      allocate (r, z, p, q, mold=u)
+      mass = 0
+      stiff = 0
+      do e = 1, mesh%n
+        call ElementGeometry(mesh%corner(:, :, e), slope(:, :, :, e), volume(:, e))
+        mass(mesh%at(:, e)) = mass(mesh%at(:, e)) + volume(:, e)
+        call AddDiagonal(source, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
+      end do
+      mass = mass*merge(source%medium(1), 1/source%medium(2), source%solid)
+      do i = 1, mesh%points
+        do n = 1, near_times
+          call NearExact(source, s(n), patch%x(:, i), merge(0.0_dp, edge, patch%outer(i)), u(n, :, i))
+        end do
+        if (patch%free(i)) u(:, :, i) = 0
+      end do
+      call Multiply(u, q)
+      do i = 1, mesh%points
+        do c = 1, parts
+          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), patch%outer(i) .or. patch%free(i))   ! their values are known
+        end do
+      end do
+      do taken = 0, steps
+        do i = 1, mesh%points
+          do c = 1, parts
+            z(:, c, i) = r(:, c, i)/(stiff(c, i) + s**2*mass(i))
+          end do
+        end do
+        do n = 1, near_times
+          now(n) = sum(r(n, :, :)*z(n, :, :))
+        end do
+        if (taken == 0) then
+          first = now
+          p = z
+        else
+          if (all(now <= tolerance**2*first)) exit
+          do n = 1, near_times
+            p(n, :, :) = z(n, :, :) + now(n)/before(n)*p(n, :, :)
+          end do
+        end if
+        if (.not. all(now > 0)) exit
+        before = now
+        call Multiply(p, q)
+        do n = 1, near_times
+          step(n) = now(n)/sum(p(n, :, :)*q(n, :, :))
+        end do
+        do i = 1, mesh%points
+          if (patch%outer(i) .or. patch%free(i)) cycle
+          do c = 1, parts
+            u(:, c, i) = u(:, c, i) + step*p(:, c, i)
+            r(:, c, i) = r(:, c, i) - step*q(:, c, i)
+          end do
+        end do
+      end do
+    end associate
+
+  contains
+
+    !> y = (K + s**2 M) x.
+    subroutine Multiply(x, y)
+      real(dp), intent(in) :: x(:, :, :)
+      real(dp), intent(out) :: y(:, :, :)
+      real(dp) :: made(near_times*parts, in_element, patch%mesh%n)
+      integer :: e, i, k, c
+      !$omp parallel do schedule(static) num_threads(threads)
+      do e = 1, patch%mesh%n
+        call ElementForce(source, parts, reshape(x(:, :, patch%mesh%at(:, e)), [near_times*parts, in_element]), slope(:, :, :, e), &
+                          volume(:, e), made(:, :, e))
+      end do
+      !$omp end parallel do
+      do i = 1, size(y, 3)
+        do c = 1, parts
+          y(:, c, i) = s**2*mass(i)*x(:, c, i)
+        end do
+      end do
+      do e = 1, patch%mesh%n
+        do k = 1, in_element
+          associate (i => patch%mesh%at(k, e))
+            do c = 1, parts
+              y(:, c, i) = y(:, c, i) + made(near_times*(c - 1) + 1:near_times*c, k, e)
+            end do
+          end associate
+        end do
+      end do
+    end subroutine Multiply
+
+  end subroutine PatchSolve
+
+  !> Adds the diagonal of K of an element.
+  pure subroutine AddDiagonal(source, slope, volume, at, stiff)
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element)
+    integer, intent(in) :: at(in_element)
+    real(dp), intent(inout) :: stiff(:, :)
+    real(dp) :: g(3)
+    integer :: p, q, a, m, i(3)
+    do p = 1, in_element
+      i = modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along)
+      do a = 1, 3
+        do m = 0, along - 1
+          if (m == i(a) .and. a > 1) cycle
+          q = p + (m - i(a))*along**(a - 1)
+          g = gll_d(m + 1, i(a) + 1)*slope(a, :, q)
+          if (q == p) g = gll_d(i(1) + 1, i(1) + 1)*slope(1, :, p) + gll_d(i(2) + 1, i(2) + 1)*slope(2, :, p) + &
+                          gll_d(i(3) + 1, i(3) + 1)*slope(3, :, p)
+          if (source%solid) then
+            stiff(:, at(p)) = stiff(:, at(p)) + volume(q)*((source%medium(2) + source%medium(3))*g**2 + source%medium(3)*sum(g**2))
+          else
+            stiff(1, at(p)) = stiff(1, at(p)) + volume(q)/source%medium(1)*sum(g**2)
+          end if
+        end do
+      end do
+    end do
+  end subroutine AddDiagonal
+
+  !> f = K u of an element (sem3d_element.f90), for all s.
+  pure subroutine ElementForce(source, parts, u, slope, volume, f)
+    type(near_source_t), intent(in) :: source
+    integer, intent(in) :: parts
+    real(dp), intent(in) :: u(near_times*parts, in_element), slope(3, 3, in_element), volume(in_element)
+    real(dp), intent(out) :: f(near_times*parts, in_element)
+    real(dp), parameter :: of_all(along, along) = transpose(gll_d)
+    real(dp) :: d(near_times*parts, in_element, 3)
+    integer :: a
+    d = 0
+    do a = 1, 3
+      call AddAlong(near_times*parts*along**(a - 1), along**(3 - a), of_all, u, d(:, :, a))
+    end do
+    if (source%solid) then
+      call SolidFlux(source%medium(2), source%medium(3), slope, volume, d)
+    else
+      call FluidFlux(source%medium(1), slope, volume, d)
+    end if
+    f = 0
+    do a = 1, 3
+      call AddAlong(near_times*parts*along**(a - 1), along**(3 - a), gll_d, d(:, :, a), f)
+    end do
+  end subroutine ElementForce
+
+  pure subroutine SolidFlux(lambda, mu, slope, volume, d)
+    real(dp), intent(in) :: lambda, mu, slope(3, 3, in_element), volume(in_element)
+    real(dp), intent(inout) :: d(near_times, 3, in_element, 3)
+    real(dp) :: g(near_times, 3, 3), stress(near_times), total(near_times)
+    integer :: p, c, m
+    do p = 1, in_element
+      do m = 1, 3
+        do c = 1, 3
+          g(:, c, m) = d(:, c, p, 1)*slope(1, m, p) + d(:, c, p, 2)*slope(2, m, p) + d(:, c, p, 3)*slope(3, m, p)
+        end do
+      end do
+      total = lambda*volume(p)*(g(:, 1, 1) + g(:, 2, 2) + g(:, 3, 3))
+      d(:, :, p, :) = 0
+      do m = 1, 3
+        do c = 1, 3
+          stress = mu*volume(p)*(g(:, c, m) + g(:, m, c))
+          if (c == m) stress = stress + total
+          d(:, c, p, 1) = d(:, c, p, 1) + stress*slope(1, m, p)
+          d(:, c, p, 2) = d(:, c, p, 2) + stress*slope(2, m, p)
+          d(:, c, p, 3) = d(:, c, p, 3) + stress*slope(3, m, p)
+        end do
+      end do
+    end do
+  end subroutine SolidFlux
+
+  pure subroutine FluidFlux(rho, slope, volume, d)
+    real(dp), intent(in) :: rho, slope(3, 3, in_element), volume(in_element)
+    real(dp), intent(inout) :: d(near_times, in_element, 3)
+    integer :: p
+    do p = 1, in_element
+      d(:, p, :) = volume(p)/rho*matmul(matmul(d(:, p, :), slope(:, :, p)), transpose(slope(:, :, p)))
+    end do
+  end subroutine FluidFlux
+
+  !> Adds to each point of a line, the middle index, what all points of the line give it: `factor(l, m)` of point l to point m.
+  pure subroutine AddAlong(before, after, factor, u, total)
+    integer, intent(in) :: before, after
+    real(dp), intent(in) :: factor(along, along), u(before, along, after)
+    real(dp), intent(inout) :: total(before, along, after)
+    integer :: k, m
+    do k = 1, after
+      do m = 1, along
+        total(:, m, k) = total(:, m, k) + factor(1, m)*u(:, 1, k) + factor(2, m)*u(:, 2, k) + factor(3, m)*u(:, 3, k) + &
+                         factor(4, m)*u(:, 4, k) + factor(5, m)*u(:, 5, k)
+      end do
+    end do
+  end subroutine AddAlong
+
+end module near_patch_m

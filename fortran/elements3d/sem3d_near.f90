@@ -1,0 +1,329 @@
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in
+!> sem3d.f90.
+!>
+!> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
+!> rest, and their inertia makes polynomials of frequency. So the exact field (near_exact.f90) and that of the mesh, by its own
+!> matrices, from the points of the source to those of receivers (near_patch.f90), are computed for waves that grow as exp(s t), at
+!> a few s. Of long waves they differ by next to nothing, and what is left is a polynomial in w**2 = -s**2:
+!>
+!>     exact - mesh = sum_j w**2j T_j
+!>
+!> T_j times the history of the source and its even derivatives by time is added to the samples. Where moduli relax motion is larger
+!> by as much, by the modulus of S waves, or of P waves where the source pushes to all sides.
+submodule(sem3d_m) sem3d_near
+  use element_finder_m, only: FinderInside
+  use hexahedron_m, only: HexLongest
+  use kinds_m, only: pi
+  use linear_m, only: SolveSmall
+  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
+                          PatchHas, PatchList, PatchMake, PatchMirror, PatchRange, PatchReach, PatchSolve, NearExact
+  use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
+  use sort_m, only: SortOrder
+  use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
+  use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
+  implicit none
+
+  integer, parameter :: orders = near_times - 1
+  real(dp), parameter :: kappa(near_times) = [0.26_dp, 0.45_dp, 0.65_dp]   !< s over that of the shortest waves there are
+  real(dp), parameter :: smooth = 0.5_dp          !< of a radian of fmax: steps of derivatives by time
+
+contains
+
+  module procedure MakePatch
+    real(dp), allocatable :: corner(:, :, :)
+    integer, allocatable :: face(:, :)
+    real(dp) :: medium(7), reach, wide, xi(3)
+    integer :: r, try, e
+    self%near = near_t()
+    helped = .false.
+    associate (source => self%near%source, edge => self%near%edge)
+      source%x = [self%shot%sx, self%shot%sy, self%shot%sz]
+      medium = 0
+      e = self%source_in
+      if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
+                           Mean(self%elements%rho(:, e)), Mean(self%elements%lambda(:, e)), Mean(self%elements%mu(:, e)), &
+                           real(self%elements%loss(:, e), dp)]
+      call OfAll(self, medium, error)
+      if (allocated(error)) return
+      edge = medium(1)
+      source%solid = medium(2) > 0
+      source%medium = medium(3:5)
+      reach = PatchReach(source%solid, self%own%source, names)
+      do try = 1, patch_tries
+        call PatchAsks(norm2(x - spread(source%x, 2, size(helped)), 1)/edge, reach, try, helped, wide)
+        if (.not. any(helped)) return
+        call GatherPatch(self, source%x, wide*edge, corner, face, error)
+        if (allocated(error)) return
+        if (allocated(corner)) exit
+      end do
+      if (.not. allocated(corner)) then
+        helped = .false.
+        return
+      end if
+      call PatchMake(corner, face, source%solid, source%medium, self%near%patch)
+      helped = helped .and. self%near%patch%plane
+      do r = 1, size(helped)
+        if (.not. helped(r)) cycle
+        call PatchHas(self%near%patch, x(:, r), self%band() > 0, e, xi)
+        helped(r) = e > 0
+      end do
+      if (self%own%attenuates) self%near%loss = LossOf(self%own%source, source%medium, medium(6:7))
+    end associate
+
+  contains
+
+    pure real(dp) function Mean(of)
+      real(sp), intent(in) :: of(:)
+      Mean = sum(real(of, dp))/size(of)
+    end function Mean
+
+  end procedure MakePatch
+
+  !> 1/Q of the modulus that tells how large the motion is.
+  pure real(dp) function LossOf(of, medium, loss)
+    type(source3d_t), intent(in) :: of
+    real(dp), intent(in) :: medium(3), loss(2)
+    real(dp) :: bulk
+    LossOf = loss(2)
+    if (.not. (of%kind == source_volume .or. of%kind /= source_force .and. all(abs(of%moment(2:3) - of%moment(1)) <= 0) .and. &
+               all(abs(of%moment(4:)) <= 0))) return
+    bulk = medium(2) + 2*medium(3)/3
+    LossOf = (bulk*loss(1) + 4*medium(3)/3*loss(2))/(bulk + 4*medium(3)/3)
+  end function LossOf
+
+  !> Corners and kinds of sides of the elements within a radius [m] of the source, in the order of the whole mesh; none
+  !> where these are not even.
+  subroutine GatherPatch(self, at, radius, corner, face, error)
+    class(sem3d_t), intent(inout) :: self
+    real(dp), intent(in) :: at(3), radius
+    real(dp), allocatable, intent(out) :: corner(:, :, :)
+    integer, allocatable, intent(out) :: face(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: told(:), number(:), x(:)
+    real(dp) :: range(patch_numbers)
+    integer, allocatable :: list(:), order(:)
+    integer :: i, before, n
+    call PatchList(self%elements, self%finder, at, radius, list)
+    list = pack(list, self%cut%owner(list) == self%partners_mine())
+    range = PatchRange(self%elements, list)
+    call Largest(self, range, error)
+    if (allocated(error) .or. .not. PatchEven(range)) return
+    allocate (told(merge(self%partners%n, 1, self%grouped())), source=0.0_dp)
+    told(self%partners_mine()) = size(list)
+    call OfAll(self, told, error)
+    n = nint(sum(told))
+    if (allocated(error) .or. n > patch_most) return
+    before = nint(sum(told(:self%partners_mine() - 1)))
+    associate (each => 3*self%elements%per + 6)
+      allocate (number(n), x(n*each), source=0.0_dp)
+      do i = 1, size(list)
+        number(before + i) = list(i)
+        if (self%grouped()) number(before + i) = self%share%number(list(i))
+        x(each*(before + i - 1) + 1:each*(before + i)) = [reshape(self%elements%corner(:, :, list(i)), [each - 6]), &
+                                                                 real(self%elements%face(:, list(i)), dp)]
+      end do
+      call OfAll(self, number, error)
+      call OfAll(self, x, error)
+      if (allocated(error)) return
+      call SortOrder(nint(number), order)
+      allocate (corner(3, self%elements%per, n), face(6, n))
+      do i = 1, n
+        associate (one => x(each*(order(i) - 1) + 1:each*order(i)))
+          corner(:, :, i) = reshape(one(:each - 6), [3, self%elements%per])
+          face(:, i) = nint(one(each - 5:))
+        end associate
+      end do
+    end associate
+  end subroutine GatherPatch
+
+  module procedure MakeNear
+    type(sem3d_list_t) :: acts, reads
+    type(sem3d_place_t) :: at_source, place(size(helped))
+    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
+    real(dp) :: xi(3), six(6), bulk, s(near_times), v
+    type(near_source_t) :: source
+    integer :: e, r, m, k, n
+    allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
+    if (.not. any(helped) .or. .not. self%gathers()) return
+    source = self%near%source
+    associate (patch => self%near%patch)
+      call FinderInside(patch%finder, patch%mesh%corner, source%x, e, xi)
+      call Sem3dPlace(patch%mesh, patch%meetings, e, xi, source%x, self%band(), at_source)
+      call Sem3dSource(acts, at_source, self%own%source, error)
+      bulk = at_source%lambda + 2*at_source%mu/3
+      call SourceParts(self%own%source, bulk, source%force, six)
+      source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
+      source%volume = six(1)/bulk
+      call PatchMirror(patch, source)
+      v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
+      s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
+      n = count(helped)*(size(names) + 1)
+      deallocate (self%near%trace, self%near%order)
+      allocate (exact(near_times, n), self%near%trace(n), self%near%order(n))
+      n = 0
+      !$omp parallel do private(e, xi) schedule(dynamic) num_threads(max(1, self%team%threads))
+      do r = 1, size(helped)
+        if (.not. helped(r)) cycle
+        call FinderInside(patch%finder, patch%mesh%corner, At(r), e, xi)
+        call Sem3dPlace(patch%mesh, patch%meetings, e, xi, At(r), self%band(), place(r))
+      end do
+      !$omp end parallel do
+      do r = 1, size(helped)
+        if (.not. helped(r) .or. allocated(error)) cycle
+        do m = 1, size(names)
+          call Record((m - 1)*size(helped) + r, trim(names(m)))
+        end do
+        do m = size(names)*size(helped) + 1, list%receivers           ! the pressure of isotropic rock that relaxes
+          k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
+          if (k == 0) cycle
+          if (modulo(self%relaxing%trace(k) - 1, size(helped)) + 1 == r) call Record(m, 'p')
+        end do
+      end do
+      self%near%trace = self%near%trace(:n)
+      self%near%order = self%near%order(:n)
+      if (allocated(error)) self%near%trace = [integer ::]
+      if (allocated(error) .or. n == 0) return
+      allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
+      do m = 1, acts%n
+        associate (one => b(Part(acts%field(m)), acts%point(m)))
+          one = one + acts%w(m)
+        end associate
+      end do
+      call PatchSolve(patch, source, s, b, self%near%edge, max(1, self%team%threads), u)
+      deallocate (self%near%terms)
+      allocate (self%near%terms(0:orders, size(self%near%trace)))
+      do k = 1, size(self%near%trace)
+        do m = reads%start(k), reads%start(k + 1) - 1
+          exact(:, k) = exact(:, k) - reads%w(m)*u(:, Part(reads%field(m)), reads%point(m))
+        end do
+        self%near%terms(:, k) = Polynomial(s, exact(:, k))
+      end do
+    end associate
+    self%near%patch = near_patch_t()
+
+  contains
+
+    subroutine Record(trace, name)
+      integer, intent(in) :: trace
+      character(*), intent(in) :: name
+      integer :: k
+      call Sem3dRecord(reads, place(r), name, error)
+      if (allocated(error)) return
+      n = n + 1
+      self%near%trace(n) = trace
+      self%near%order(n) = merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
+                                 scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))
+      exact(:, n) = [(Exactly(s(k), At(r), name), k=1, near_times)]
+    end subroutine Record
+
+    pure function At(r) result(x)
+      integer, intent(in) :: r
+      real(dp) :: x(3)
+      x = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)]
+    end function At
+
+    !> What the component would be made of by the exact field.
+    real(dp) function Exactly(s, x, name)
+      real(dp), intent(in) :: s, x(3)
+      character(*), intent(in) :: name
+      real(dp) :: u(3), g(3, 3)
+      integer :: axis
+      axis = index('xyz', name(2:2))
+      call NearExact(source, s, x, 0.0_dp, u, g)
+      if (source%solid) then
+        if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
+        if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place(r), name)*g)
+      else if (scan(name(1:1), 'vua') > 0) then
+        Exactly = g(1, axis)/source%medium(1)
+      else if (name == 'p') then
+        Exactly = -u(1)
+      else
+        Exactly = merge(u(1), 0.0_dp, name(2:2) == name(3:3))
+      end if
+    end function Exactly
+
+    !> Of the fields of an engine.
+    pure integer function Part(field)
+      integer, intent(in) :: field
+      Part = merge(modulo(field, 3) + 1, 1, source%solid)
+    end function Part
+
+  end procedure MakeNear
+
+  !> T_j of numbers at s.
+  pure function Polynomial(s, numbers) result(t)
+    real(dp), intent(in) :: s(:), numbers(:)
+    real(dp) :: t(0:orders), a(near_times, near_times), unit
+    integer :: n, j
+    unit = s(near_times)**2
+    do n = 1, near_times
+      a(n, :) = [((-s(n)**2/unit)**j, j=0, orders)]
+    end do
+    t = numbers
+    call SolveSmall(a, t)
+    t = t/[(unit**j, j=0, orders)]
+  end function Polynomial
+
+  module procedure AddNear
+    real(sp), allocatable :: q(:, :)
+    real(dp), allocatable :: series(:, :, :), history(:)
+    integer :: n, k, j, wide
+    if (.not. allocated(self%near%trace)) return
+    if (size(self%near%trace) == 0) return
+    call Histories(self, q)
+    n = size(q, 2)
+    associate (dt => self%scheme%dt)
+      allocate (series(n, 0:orders, 0:2))
+      history = [scale(real(q(1, :), dp), -self%exponent2), 0.0_dp, 0.0_dp]       ! the beginning of each step
+      history(n + 1:) = history(n)
+      if (self%near%loss > 0) call Creep(self%own%q_band, self%near%loss, dt, history)
+      series(:, 0, 0) = history(2:n + 1)
+      series(:, 0, 1) = (history(2:n + 1) - history(:n))/dt
+      series(:, 0, 2) = (history(3:) - 2*history(2:n + 1) + history(:n))/dt**2
+      wide = max(1, nint(smooth/(2*pi*self%scheme%fmax*dt)))
+      do k = 0, 2
+        do j = 1, orders
+          series(:, j, k) = MinusBend(series(:, j - 1, k), dt, wide)
+        end do
+      end do
+      do k = 1, size(self%near%trace)
+        associate (trace => raw(:, self%near%trace(k)))
+          trace = real(trace + matmul(series(:, :, self%near%order(k)), self%near%terms(:, k)), sp)
+        end associate
+      end do
+    end associate
+  end procedure AddNear
+
+  !> Minus the second derivative by time, from samples `wide` steps apart, as rounding would show from step to step.
+  pure function MinusBend(x, dt, wide) result(bend)
+    real(dp), intent(in) :: x(:), dt
+    integer, intent(in) :: wide
+    real(dp) :: bend(size(x)), more(1 - 2*wide:size(x) + 2*wide)
+    integer :: n, i
+    n = size(x)
+    more(:0) = x(1)
+    more(1:n) = x
+    more(n + 1:) = x(n)
+    do i = 1, n
+      bend(i) = (2.5_dp*more(i) - 4/3.0_dp*(more(i - wide) + more(i + wide)) + (more(i - 2*wide) + more(i + 2*wide))/12)/ &
+                (wide*dt)**2
+    end do
+  end function MinusBend
+
+  !> Makes of a history that which by an unrelaxed modulus moves as much as it does by the modulus that relaxes
+  !> (stress_relaxation.f90).
+  pure subroutine Creep(band, loss, dt, history)
+    real(dp), intent(in) :: band(2), loss, dt
+    real(dp), intent(inout) :: history(:)
+    real(dp), dimension(zener_mechanisms) :: decay, gain, z
+    integer :: n
+    decay = exp(-dt/ZenerTimes(band))
+    gain = (1 - decay)/2*ZenerShares(band, loss)
+    z = 0
+    do n = 1, size(history)
+      history(n) = (history(n) + sum(z))/(1 - sum(gain))
+      z = decay*(z + gain*history(n)) + gain*history(n)
+    end do
+  end subroutine Creep
+
+end submodule sem3d_near

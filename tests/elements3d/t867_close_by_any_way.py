@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Receivers of spectral elements within two edges of their source are right where the medium around both is even, on meshes of distorted
+elements, sources and stations at random places, corners and faces too: a volume in water, deep and below its surface, against its closed
+form; a force in rock that attenuates against Green's function of constant Q (Aki & Richards 2002, eq. 4.23; Kjartansson 1979). A group of
+ranks has the bits of one. On their source they are told of, and in rock next to the ground."""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import launch
+import numpy as np
+from check import claim, done, given_seed
+from netCDF4 import Dataset
+
+seed = given_seed()
+print(f'seed {seed}')
+rng = np.random.default_rng(seed)
+PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
+N, F, DT, NT = 12, 5.0, 0.004, 100
+away = np.array([0.04, 0.12, 0.3, 0.5, 0.8, 1.0, 1.3, 1.6, 1.9])
+
+
+def mesh(edge):
+    side = str(N * edge)
+    Path('box.exo').unlink(missing_ok=True)
+    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
+                    '--elements', *3 * [str(N)], '--shake', '0.1'], check=True, capture_output=True)
+
+
+def shot(edge, words, components, shallow=False):
+    """A job of stations around a source, which is in an element, in a face or at a corner, nearly: ran, source, places of stations from it."""
+    global count
+    count += 1
+    source = edge * (N / 2 + rng.choice([0.0, 0.5, rng.uniform(-0.5, 0.5)], 3))
+    directions = rng.normal(size=(len(away), 3))
+    if shallow:
+        source[2] = edge * rng.uniform(0.1, 1.5)
+    places = edge * away[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
+    places[:, 2] = np.where(places[:, 2] + source[2] > 0.02 * edge, places[:, 2], abs(places[:, 2]))      # none above the ground
+    Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((source + places).tolist())))
+    Path('near.keymap').write_text('spread near list near.list\nshot 3 {0} {2} near y={1}\n'.format(*source.tolist()))
+    return run(words, components), source, places
+
+
+def run(words, components, ranks=1, verb=(), output=None):
+    return launch.run(PROGRAM, *verb, 'keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}',
+                      f'dt_out={DT}', 'dispersion=warn', 'components=' + ','.join(components), f'output={output or f"shot{count}.nc"}', *words, ranks=ranks)
+
+
+count = 0
+told = re.compile(r'(\d+) receiver\(s\) are closer to their source than 2 edges')
+
+# --- water ------------------------------------------------------------------------------------------------------------------
+
+NAMES = ['vx', 'vy', 'vz', 'ux', 'az', 'p']
+
+
+def water(what, words, shallow):
+    """A volume in water, deep or below its surface."""
+    ran, source, places = shot(edge, ['source=volume', *words], NAMES, shallow)
+    if not claim(ran.returncode == 0 and not told.search(ran.stderr), f'{what}: a job of {N}**3 elements of {edge:.1f} m, told of no receiver '
+                 f'{ran.stderr[-300:] if ran.returncode else ""}'):
+        return
+    with Dataset(f'shot{count}.nc') as file:
+        traces = {n: np.array(file['pressure' if n == 'p' else n][0], float) for n in NAMES}
+        zero = float(file.wavelet_time_zero)
+    fine = np.linspace(0, DT * NT, 16 * NT + 1)
+    a = (np.pi * F * (fine - zero))**2
+    history = {0: (1 - 2 * a) * np.exp(-a)}         # the wavelet is the volume's rate: the volume, its rate, and the derivatives of that
+    history[-1] = np.concatenate([[0], np.cumsum((history[0][1:] + history[0][:-1]) / 2 * np.diff(fine))])
+    for order in (1, 2):
+        history[order] = np.gradient(history[order - 1], fine)
+    wrong = {n: [] for n in ('v', 'u', 'a', 'p')}
+    for i, x in enumerate(places):
+        sides = np.concatenate([2 * source + x, 2 * N * edge - 2 * source - x])
+        if shallow:
+            sides[2] = np.inf                       # the image is the wave from there
+        end = min(NT, int((zero + sides.min() / c - 1 / F) / DT))
+
+        def field(order):
+            """The vector of motion, and the derivative that makes the pressure."""
+            total, pressure = np.zeros((3, end)), np.zeros(end)
+            for sign, y in ((1, x), (-1, x + [0, 0, 2 * source[2]])):
+                if sign < 0 and not shallow:
+                    continue
+                r = np.linalg.norm(y)
+                early, late = (np.interp(np.arange(end) * DT - r / c, fine, history[k], left=0) for k in (order, order + 1))
+                total += sign * np.outer(y / r, (early / r + late / c) / (4 * np.pi * r))
+                pressure += sign * rho * late / (4 * np.pi * r)
+            return total, pressure
+
+        (v, p), u, a = field(0), field(-1)[0], field(1)[0]
+        for n, got, exact, whole in (('v', [traces['v' + axis][i, :end] for axis in 'xyz'], v, v), ('p', [traces['p'][i, :end]], p, p),
+                                     ('u', [traces['ux'][i, :end]], u[:1], u), ('a', [traces['az'][i, :end]], a[2:], a)):
+            wrong[n].append(100 * float(np.linalg.norm(np.array(got) - exact) / np.linalg.norm(whole)))
+    for n, is_of in (('v', 'velocity'), ('p', 'pressure'), ('u', 'displacement along x'), ('a', 'acceleration along z')):
+        claim(max(wrong[n]) <= 1.5, f'{what}: {is_of} is off by at most {max(wrong[n]):.2g} %, bound 1.5 % ({", ".join(f"{w:.2g}" for w in wrong[n])})')
+    same = run(['source=volume', *words, 'group=2'], NAMES, 3, output=f'group{count}.nc')
+    if claim(same.returncode == 0, f'{what}: a job of a group of two ranks {same.stderr[-300:] if same.returncode else ""}'):
+        with Dataset(f'group{count}.nc') as file:
+            off = max(float(np.abs(np.array(file['pressure' if n == 'p' else n][0], float) - traces[n]).max() / np.abs(traces[n]).max()) for n in NAMES)
+        claim(off <= 0, f'its traces are those of one rank: they differ by {off:.2g}, bound 0')
+
+
+c, rho = rng.uniform(1400, 1600), rng.uniform(990, 1040)
+edge = c / (2.78 * F) / rng.uniform(1.5, 1.7)
+mesh(edge)
+Path('box.materials').write_text(f'* {c} 0 {rho}\n')
+water('water', [], False)
+water('below the surface', [], True)
+
+# --- rock that attenuates ---------------------------------------------------------------------------------------------------
+
+vp = rng.uniform(3000, 4500)
+vs, rho, quality = vp / rng.uniform(1.6, 1.9), rng.uniform(1800, 2800), rng.uniform(30, 60)
+edge = vs / (2.78 * F) / rng.uniform(1.5, 1.7)
+mesh(edge)
+Path('box.materials').write_text(f'* {vp} {vs} {rho} {1.8 * quality} {quality}\n')
+ran, source, places = shot(edge, ['source=force', 'fx=1', 'fy=-0.5', 'fz=0.7', f'q_ref={F}'], ['vx', 'vy', 'vz'])
+
+
+def green(omega, x):
+    """Displacement i by a force j of spectrum 1, (3, 3, omega); time as exp(i omega t)."""
+    def velocity(v, q):
+        gamma = np.arctan(1 / q) / np.pi
+        m = (1j * omega / (2 * np.pi * F))**gamma * np.cos(np.pi * gamma / 2)
+        return v * m
+
+    a, b, r = velocity(vp, 1.8 * quality), velocity(vs, quality), np.linalg.norm(x)
+    g = x / r
+
+    def wave(k):                                # exp(-ikr)/r and its two derivatives along r
+        e = np.exp(-1j * k * r)
+        return e / r, -e * (1j * k / r + 1 / r**2), e * (-(k**2) / r + 2j * k / r**2 + 2 / r**3)
+
+    (s0, s1, s2), (_, p1, p2) = wave(omega / b), wave(omega / a)
+    along, across = np.outer(g, g)[:, :, None], (np.eye(3) - np.outer(g, g))[:, :, None]
+    return (np.eye(3)[:, :, None] * (omega / b)**2 * s0 + along * (s2 - p2) + across * (s1 - p1) / r) / (4 * np.pi * rho * omega**2)
+
+
+if claim(ran.returncode == 0 and not told.search(ran.stderr), f'rock of Q {quality:.0f}: told of no receiver {ran.stderr[-300:] if ran.returncode else ""}'):
+    with Dataset(f'shot{count}.nc') as file:
+        traces, zero = np.array([file[n][0] for n in ('vx', 'vy', 'vz')], float), float(file.wavelet_time_zero)
+    over, n = 8, 8192
+    t = np.arange(n) * DT / over
+    a = (np.pi * F * (t - zero))**2
+    omega, wrong = 2 * np.pi * np.fft.rfftfreq(n, DT / over), []
+    for i, x in enumerate(places):
+        spectrum = np.zeros((3, len(omega)), complex)
+        spectrum[:, 1:] = 1j * omega[1:] * np.einsum('ijw,j->iw', green(omega[1:], x), [1, -0.5, 0.7]) * np.fft.rfft((1 - 2 * a) * np.exp(-a))[1:]
+        end = min(NT, int((zero + min([*(2 * source + x), *(2 * N * edge - 2 * source - x)]) / vp - 1 / F) / DT))
+        exact = np.fft.irfft(spectrum, n)[:, ::over][:, :end]
+        wrong.append(100 * float(np.linalg.norm(traces[:, i, :end] - exact) / np.linalg.norm(exact)))
+    claim(max(wrong) <= 2, f'rock of Q {quality:.0f}: velocity is off by at most {max(wrong):.2g} %, bound 2 % ({", ".join(f"{w:.2g}" for w in wrong)})')
+
+# --- told -------------------------------------------------------------------------------------------------------------------
+
+Path('near.list').write_text('1 {0} {2} {1}\n2 {0} {3} {1}\n'.format(*source.tolist(), source[2] + 0.5 * edge))
+ran = run(['source=volume'], ['vx'], verb=['plan'])
+claim(told.findall(ran.stdout + ran.stderr) == ['1'] and 'channel 1 of shot record 3' in ran.stdout + ran.stderr, 'a receiver on its source is told of')
+Path('near.list').write_text('1 {0} {2} {1}\n'.format(source[0], source[1], edge))
+Path('near.keymap').write_text('spread near list near.list\nshot 3 {0} {2} near y={1}\n'.format(source[0], source[1], 0.6 * edge))
+ran = run(['source=volume'], ['vx'], verb=['plan'])
+claim(told.findall(ran.stdout + ran.stderr) == ['1'], 'a receiver next to its source and the ground is told of')
+done()
