@@ -105,7 +105,8 @@ LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) $(METIS) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
 # Fuzzing: whose ways tell nothing of what was read, and are gone by thousands of times an input.
-NUMERICS := fd2d% fd3d% sem3d% handle% cpu_frame sweep der exact_acoustic halo% hash checksum kaiser sinc sort nearfield% pml resample time_step time_dispersion timeloop% wavelet
+NUMERICS := fd2d% fd3d% sem3d% handle% cpu_frame sweep der exact_acoustic hash checksum kaiser sinc sort near% layers_% floor_exact floor_grid \
+            floor_terms radial_derivatives pml resample time_step time_dispersion timeloop% wavelet
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(sort $(shell find fortran -name '*.f90'))) $(IFACE)
