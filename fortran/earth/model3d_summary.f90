@@ -167,7 +167,7 @@ contains
     if (dz > 0 .and. job%depth > 0) Reach = job%depth + (1 + max(contact_reach, floor_reach))*dz
   end function Reach
 
-  !> What is told of the range of media.
+  !> Ranges of media, as a model is told of.
   pure function RangesOf(earth) result(ranges)
     type(model3d_t), intent(in) :: earth
     real(dp) :: ranges(9)

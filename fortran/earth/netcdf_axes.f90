@@ -173,7 +173,7 @@ contains
 
   contains
 
-    !> How far at most coordinates are from such steps [m].
+    !> The largest distance of a coordinate from such steps [m].
     pure real(dp) function OffMost(step)
       real(dp), intent(in) :: step
       OffMost = maxval(abs(c - c(1) - step*[(i - 1, i=1, n)]))

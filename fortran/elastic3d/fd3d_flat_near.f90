@@ -78,7 +78,7 @@ contains
     own = layers%medium(:, LayersLayer(layers, at(3)))
     call SourceParts(self%own%source, own(3)*(own(1)**2 - own(2)**2*4/3), force, six)
     moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
-    mine = [(any(done(r, :)) .and. Owns(self, Place(r)), r=1, size(done, 1))]
+    mine = [(any(done(r, :)) .and. Owns(self, Place(self, r)), r=1, size(done, 1))]
     if (any(mine)) then
       low = cell - beyond
       if (self%whole%side(5) == side_free) low(3) = max(1, low(3))
@@ -99,19 +99,13 @@ contains
 
   contains
 
-    pure function Place(r)
-      integer, intent(in) :: r
-      real(dp) :: Place(3)
-      Place = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-    end function Place
-
     !> The m-th terms of the receivers of the list.
     subroutine TermsOf(m)
       integer, intent(in) :: m
       real(dp) :: x(3, size(list)), u(3, size(list)), g(3, 3, size(list)), off(times, size(names), size(list))
       integer :: n, c, i
       do i = 1, size(list)
-        x(:, i) = Place(list(i))
+        x(:, i) = Place(self, list(i))
       end do
       do n = 1, times
         call LayersFields(layers, s(n), at, force, moment, x, max(1, self%scheme%threads), u, g)
@@ -141,6 +135,14 @@ contains
     end function Reading
 
   end procedure FlatNear
+
+  !> Receiver r from the corner of the grid [m].
+  pure function Place(self, r)
+    class(fd3d_t), intent(in) :: self
+    integer, intent(in) :: r
+    real(dp) :: Place(3)
+    Place = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
+  end function Place
 
   !> Looks for flat layers, and for receivers close to the source that have a contact of them or a free surface near: done(:, 1) for
   !> what is read at points, (:, 2) for differences, which reach farther.

@@ -29,7 +29,7 @@ contains
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     cell = floor(at/self%whole%d) + 1
     call SpreadOut(self, cell, spread_out, error)
-    mine = [(Owns(self, Place(r)), r=1, size(done, 1))]
+    mine = [(Owns(self, Place(self, r)), r=1, size(done, 1))]
     list = pack([(r, r=1, size(mine))], any(done, dim=2))
     call Boxes()
     if (allocated(error)) return
@@ -46,12 +46,6 @@ contains
     self%near_floor = reshape(all_of, shape(self%near_floor))
 
   contains
-
-    pure function Place(r)
-      integer, intent(in) :: r
-      real(dp) :: Place(3)
-      Place = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-    end function Place
 
     !> Cells that receivers read, of all ranks, and that the source acts on.
     subroutine Boxes()
@@ -127,7 +121,7 @@ contains
       integer :: c, e, i, n
       wanted = .false.
       do i = 1, size(list)
-        x(:, i) = Place(list(i))
+        x(:, i) = Place(self, list(i))
         in_rock(i) = x(3, i) > layers%depth - on_floor*self%whole%d(3)
         medium(:, i) = [layers%c, 0.0_dp, layers%rho]
         if (in_rock(i)) medium(:, i) = layers%rock

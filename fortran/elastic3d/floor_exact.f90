@@ -19,16 +19,12 @@
 !> The grid's answer (floor_grid.f90) repeats itself along x and y with other signs: its images are added here too.
 module floor_exact_m
   use kinds_m, only: dp, pi
-  use layers_exact_m, only: gauss_nodes, GaussRule
+  use layers_exact_m, only: Damp, dampings, gauss_nodes, GaussRule, range
   implicit none
   private
   public :: floor_layers_t, FloorFields
 
-  real(dp), parameter :: image_range = 14         !< the same of images, whose field is weak
-  integer, parameter :: dampings = 9              !< of the integrand, and the least and most of them, over the distance along it
-  real(dp), parameter :: damp_least = 0.1_dp, damp_most = 0.5_dp
-  real(dp), parameter :: steep = 0.3_dp           !< depths over that distance: more damps enough
-  real(dp), parameter :: range = 34               !< exp(-range) is left out
+  real(dp), parameter :: image_range = 14         !< exp(-image_range) is left out of images, whose field is weak
 
   !> Water over rock.
   type :: floor_layers_t
@@ -48,7 +44,7 @@ module floor_exact_m
     complex(dp) :: sums(7, dampings) = 0          !< u_R, u_z, du_R/dR, u_R/R, du_R/dz, du_z/dR, du_z/dz
   end type place_t
 
-  !> What the layers make of a wave.
+  !> A wave of the source as the layers answer it.
   type :: wave_t
     real(dp) :: k = 0
     complex(dp) :: a = 0, p = 0, q = 0            !< decays
@@ -162,7 +158,6 @@ contains
     logical, intent(in) :: in_rock
     integer, intent(in) :: images
     real(dp) :: way
-    integer :: m, e, n
     place%x = x
     place%z = zs + x(3)
     place%in_rock = in_rock
@@ -171,16 +166,7 @@ contains
     if (.not. in_rock) way = 2*layers%depth - zs - place%z
     if (.not. in_rock .and. layers%free) way = min(way, zs + place%z)
     way = max(way, 0.0_dp)
-    if (way < steep*place%far) then
-      n = dampings
-      place%n = n
-      place%damping = place%far*((damp_most + damp_least) + (damp_most - damp_least)*[(cos((m - 0.5_dp)*pi/n), m=1, n)])/2
-      do m = 1, n
-        associate (d => place%damping)
-          place%share(m) = product([(d(e)/(d(e) - d(m)), e=1, m - 1), (d(e)/(d(e) - d(m)), e=m + 1, n)])
-        end associate
-      end do
-    end if
+    call Damp(way, place%far, place%n, place%damping, place%share)
     place%grows = way + minval(place%damping(:place%n))
     place%most = merge(range, image_range, images == 0)/place%grows
   end function PlaceOf

@@ -1,5 +1,5 @@
-!> What a grid lacks next to a source beside a sea floor as a function of frequency: numbers at a few complex s become weights of
-!> functions of s, and these, times the history, series in time (fd3d_floor_near.f90).
+!> Functions of frequency for the field that a grid lacks next to a source beside a sea floor: numbers at a few complex s become
+!> weights of functions of s, and these, times the history, series in time (fd3d_floor_near.f90).
 !>
 !> Differences of half-length 2 and more reach across the floor: the shear stress of the rock pulls at the lowest rows of water,
 !> where nothing else holds vortices. So the grid answers 0 at rest to what the earth answers a constant, by slow motion of

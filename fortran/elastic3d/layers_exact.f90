@@ -3,17 +3,17 @@
 !>
 !>     rho s**2 u = div (c : grad u - m delta(x - x_s)) + f delta(x - x_s)
 !>
-!> In the layer of the source it is the closed form of even space (Aki & Richards 2002, eq. 4.23, at the frequency -i s) and what
-!> the contacts send back, in other layers what they let through: an integral over horizontal wavenumbers (layers_waves.f90), of
-!> which Bessel functions make the part around the axis. Where neither depth damps the integrand, source and receiver being at the
-!> contact, it is damped by exp(-k e), and e goes to 0 by Chebyshev's points.
+!> In the layer of the source it is the closed form of an even medium (even_medium.f90) and what the contacts send back, in other
+!> layers what they let through: an integral over horizontal wavenumbers (layers_waves.f90), of which Bessel functions make the
+!> part around the axis. Where neither depth damps the integrand, source and receiver being at the contact, it is damped by exp(-k
+!> e), and e goes to 0 by Chebyshev's points.
 module layers_exact_m
+  use even_medium_m, only: EvenMotion
   use kinds_m, only: dp, pi
   use layers_waves_m, only: ahead, aside, direction, directions, LayersArrive, LayersLayer, LayersSend, near_layers_t, sent_t
-  use radial_derivatives_m, only: RadialDerivative
   implicit none
   private
-  public :: LayersFields, gauss_nodes, GaussRule
+  public :: LayersFields, Damp, dampings, gauss_nodes, GaussRule, range
 
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
   integer, parameter :: harmonics = 4
@@ -45,61 +45,22 @@ contains
     real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(:, :)
     integer, intent(in) :: threads
     real(dp), intent(out) :: u(:, :), g(:, :, :)
+    real(dp) :: moduli(3), straight(3), slope(3, 3)
     integer :: at, r
     at = LayersLayer(layers, from(3))
+    associate (vp => layers%medium(1, at), vs => layers%medium(2, at), rho => layers%medium(3, at))
+      moduli = [rho, rho*(vp**2 - 2*vs**2), rho*vs**2]
+    end associate
     u = 0
     g = 0
     if (layers%n > 1 .or. layers%free) call AddSecondary(layers, s, from, force, moment, x, at, threads, u, g)
     do r = 1, size(x, 2)
       if (LayersLayer(layers, x(3, r)) /= at) cycle
-      call AddDirect(layers%medium(:, at), s, x(:, r) - from, force, moment, u(:, r), g(:, :, r))
+      call EvenMotion(moduli, s, x(:, r) - from, force, moment, 0.0_dp, straight, slope)
+      u(:, r) = u(:, r) + straight
+      g(:, :, r) = g(:, :, r) + slope
     end do
   end subroutine LayersFields
-
-  ! --- even space -----------------------------------------------------------------------------------------------------
-
-  !> u_i = G_ij f_j - m_jk d_k G_ij, G_ij = delta_ij h_b/(rho b**2) + d_i d_j (h_a - h_b)/(rho s**2), h = exp(-s r/c)/(4 pi r).
-  pure subroutine AddDirect(medium, s, x, force, moment, u, g)
-    real(dp), intent(in) :: medium(3), s, x(3), force(3), moment(3, 3)
-    real(dp), intent(inout) :: u(3), g(3, 3)
-    integer, parameter :: unit(3, 3) = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3])
-    real(dp) :: a(0:4), b(0:4), both(0:4)
-    integer :: i, j, k, l
-    a = Slopes(s/medium(1), norm2(x))
-    b = Slopes(s/medium(2), norm2(x))/(medium(3)*medium(2)**2)
-    both = (a - b*(medium(3)*medium(2)**2))/(medium(3)*s**2)
-    do i = 1, 3
-      u(i) = u(i) + force(i)*RadialDerivative(b, x, 0*unit(:, i))
-      do l = 1, 3
-        g(i, l) = g(i, l) + force(i)*RadialDerivative(b, x, unit(:, l))
-      end do
-      do j = 1, 3
-        u(i) = u(i) + force(j)*RadialDerivative(both, x, unit(:, i) + unit(:, j)) - moment(i, j)*RadialDerivative(b, x, unit(:, j))
-        do l = 1, 3
-          g(i, l) = g(i, l) + force(j)*RadialDerivative(both, x, unit(:, i) + unit(:, j) + unit(:, l)) - &
-                    moment(i, j)*RadialDerivative(b, x, unit(:, j) + unit(:, l))
-        end do
-        do k = 1, 3
-          u(i) = u(i) - moment(j, k)*RadialDerivative(both, x, unit(:, i) + unit(:, j) + unit(:, k))
-          do l = 1, 3
-            g(i, l) = g(i, l) - moment(j, k)*RadialDerivative(both, x, unit(:, i) + unit(:, j) + unit(:, k) + unit(:, l))
-          end do
-        end do
-      end do
-    end do
-  end subroutine AddDirect
-
-  !> exp(-kappa r)/(4 pi r) and its derivatives by r**2/2.
-  pure function Slopes(kappa, r) result(f)
-    real(dp), intent(in) :: kappa, r
-    real(dp) :: f(0:4)
-    integer :: n
-    f(0) = exp(-kappa*r)/(4*pi*r)
-    f(1) = -f(0)*(1 + kappa*r)/r**2
-    do n = 2, 4
-      f(n) = (-(2*n - 1)*f(n - 1) + kappa**2*f(n - 2))/r**2
-    end do
-  end function Slopes
 
   ! --- what contacts send back or let through -------------------------------------------------------------------------
 
@@ -147,7 +108,7 @@ contains
     real(dp), intent(in) :: from(3), x(3)
     integer, intent(in) :: at
     real(dp) :: way, azimuth
-    integer :: m, e, n
+    integer :: m, n
     place%x = x
     place%layer = LayersLayer(layers, x(3))
     place%far = norm2(x(:2) - from(:2))
@@ -157,19 +118,30 @@ contains
       place%around(:, n) = [(cos(m*(azimuth - direction(n))), m=1, harmonics)]
     end do
     way = Shortest(layers, from(3), x(3), at, place%layer)
-    if (way < steep*place%far) then
-      n = dampings
-      place%n = n
-      place%damping = place%far*((damp_most + damp_least) + (damp_most - damp_least)*[(cos((m - 0.5_dp)*pi/n), m=1, n)])/2
-      do m = 1, n
-        associate (d => place%damping)
-          place%share(m) = product([(d(e)/(d(e) - d(m)), e=1, m - 1), (d(e)/(d(e) - d(m)), e=m + 1, n)])
-        end associate
-      end do
-    end if
+    call Damp(way, place%far, place%n, place%damping, place%share)
     place%grows = way + minval(place%damping(:place%n))
     place%most = range/place%grows
   end function PlaceOf
+
+  !> The dampings of a place, n, and the share of each in their limit; one of 0 where depths damp enough. way: the shortest in
+  !> depth; far: along the contact.
+  pure subroutine Damp(way, far, n, damping, share)
+    real(dp), intent(in) :: way, far
+    integer, intent(out) :: n
+    real(dp), intent(out) :: damping(dampings), share(dampings)
+    integer :: m, e
+    n = 1
+    damping = 0
+    share = 1
+    if (.not. way < steep*far) return
+    n = dampings
+    damping = far*((damp_most + damp_least) + (damp_most - damp_least)*[(cos((m - 0.5_dp)*pi/n), m=1, n)])/2
+    do m = 1, n
+      associate (d => damping)
+        share(m) = product([(d(e)/(d(e) - d(m)), e=1, m - 1), (d(e)/(d(e) - d(m)), e=m + 1, n)])
+      end associate
+    end do
+  end subroutine Damp
 
   !> The shortest way in depth that a wave goes which meets a contact [m].
   pure real(dp) function Shortest(layers, zs, zr, at, to) result(way)

@@ -1,4 +1,4 @@
-!> Derivatives in space of a function of distance (nearfield3d.f90, layers_exact.f90).
+!> Derivatives in space of a function of distance (nearfield3d.f90).
 module radial_derivatives_m
   use kinds_m, only: dp
   implicit none

@@ -95,7 +95,7 @@ contains
     allocate (self%cut, self%shares)
   end procedure ReadMesh
 
-  !> What the media of table and volumes are checked by; bottom: of the mesh, below its top, as z may begin anywhere [m].
+  !> Numbers by which media of table and volumes are checked; bottom: of the mesh, below its top, as z may begin anywhere [m].
   pure type(ranges_t) function Ranges(self, job, part, from, earth, bottom)
     class(elements3d_t), intent(in) :: self
     type(job_t), intent(in) :: job

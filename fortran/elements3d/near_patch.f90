@@ -10,11 +10,11 @@ module near_patch_m
   use elements_m, only: along, elements_t, face_absorbs, face_free, face_inner, in_element
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: TensorOf
+  use even_medium_m, only: EvenMotion, EvenPotential
   use gll_m, only: gll_d
   use hexahedron_m, only: HexLongest, HexPoints, hex_side_point
   use kinds_m, only: dp, sp
   use meetings_m, only: meetings_t, MeetingsMake
-  use near_exact_m, only: NearMotion, NearPotential
   use sem3d_element_m, only: ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
@@ -266,12 +266,12 @@ contains
     real(dp), intent(out), optional :: g(3, 3)
     real(dp) :: chi, slope(3), image, other(3)
     if (source%solid) then
-      call NearMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
+      call EvenMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
       return
     end if
-    call NearPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
+    call EvenPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
     if (source%mirrored) then
-      call NearPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
+      call EvenPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
       chi = chi - image
       slope = slope - other
     end if

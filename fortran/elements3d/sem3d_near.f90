@@ -2,7 +2,7 @@
 !> sem3d.f90.
 !>
 !> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
-!> rest, and their inertia makes polynomials of frequency. So the exact field (near_exact.f90) and that of the mesh, by its own
+!> rest, and their inertia makes polynomials of frequency. So the exact field (even_medium.f90) and that of the mesh, by its own
 !> matrices, from the points of the source to those of receivers (near_patch.f90), are computed for waves that grow as exp(s t), at
 !> a few s. Of long waves they differ by next to nothing, and what is left is a polynomial in w**2 = -s**2:
 !>

@@ -4,11 +4,10 @@ recorded is the exact field of layers (tools/spltools/reference/layered_motion.p
 drawn at random. Errors are of all components of a kind together. A force and velocity that close to each other change places, ranks that share a shot
 agree, and receivers are told of where there are two contacts alone."""
 import numpy as np
-from netCDF4 import Dataset
 
 from check import ALL, claim, done, given_seed
 from exact_layers import exact_components, SLOPES, STRESS, VELOCITY as V
-from mini3d import run
+from near_shot import TOLD, near_shot
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
@@ -16,34 +15,16 @@ H, DT, TIMES, STEP = 10.0, 0.002, 231, 0.3
 KINDS = {"velocity": V, "stress": STRESS, "strain and rotation": SLOPES}
 T = DT * np.arange(TIMES)
 SURFACE, DEEP = "free", 2000.0                    # a surface so far above that nothing comes from it
-TOLD = "receiver(s) are closer than"
 
 
 def exact(rows, source, m, stations, sigma):
     return exact_components(rows, source, m, stations, lambda w: np.exp(-0.5 * (w * sigma) ** 2 - 5.4j * w * sigma), 33.0, T, STEP)
 
 
-def modelled(rows, place, stations, components, half_length, sigma, verb=(), ranks=1, **changes):
-    with open("near.layers", "w", encoding="ascii") as f:
-        f.writelines(" ".join(map(repr, map(float, row))) + "\n" for row in rows)
-    x, y, z = map(float, place)
-    with open("near.stations", "w", encoding="ascii") as f:
-        f.writelines(f"{i + 1} {x} {z} {y}\n" for i, (x, y, z) in enumerate(np.asarray(stations).tolist()))
-    with open("near.keymap", "w", encoding="ascii") as f:
-        f.write(f"spread near list near.stations\nshot 1 {x!r} {z!r} near y={y!r}\n")
-    words = {"keymap": "near.keymap", "layers": "near.layers", "dx": H, "half_length": half_length, "aperture": 60, "depth": 190, "npml": 8, "top": "pml",
-             "source": "moment", "wavelet": "gauss", "sigma": sigma, "delay": 5.4 * sigma, "tmax": T[-1], "dt_out": DT, "dispersion": "warn", "threads": 2,
-             "components": ",".join(components), "output": "out.nc", "overwrite": "y"}
-    r = run(*verb, *(f"{k}={v}" for k, v in {**words, **changes}.items()), ranks=ranks)
-    if r.returncode:
-        claim(False, f"exit status {r.returncode}: {r.stderr[-400:]}")
-        done()
-    if verb:
-        return r.stdout + r.stderr
-    if TOLD in r.stderr:
-        claim(False, "receivers for which all is known are told of")
-    with Dataset("out.nc") as ds:
-        return {c: ds[c][0].filled(0).astype(float) for c in components}
+def modelled(rows, place, stations, components, half_length, sigma, **changes):
+    words = {"dx": H, "half_length": half_length, "depth": 190, "top": "pml", "source": "moment", "wavelet": "gauss", "sigma": sigma,
+             "delay": 5.4 * sigma, "tmax": T[-1], "dt_out": DT}
+    return near_shot(rows, place, stations, components, **{**words, **changes})
 
 
 def tensor(m):

@@ -4,43 +4,23 @@ recorded in water and in rock is the exact field of a volume in water over rock 
 wavelets are drawn at random. Errors are of all components of a kind together. Ranks that share a shot agree, and receivers are not told of, but of a
 source in the rock."""
 import numpy as np
-from netCDF4 import Dataset
 
 from check import ALL, claim, done, given_seed
 from exact_floor import floor_components
 from exact_layers import SLOPES, STRESS, VELOCITY as V
-from mini3d import run
+from near_shot import TOLD, near_shot
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
 H, TIMES, WATER = 10.0, 231, (1500.0, 1000.0)
-TOLD = "receiver(s) are closer than"
 # The kind, its components, whether in rock, bounds [%] of the worst and of the average for a wavelet that leaves a volume, and for one that leaves none
 KINDS = (("velocity", V, False, (12, 5), (9, 4)), ("pressure", ("p",), False, (12, 5), (9, 4)), ("strain and rotation", SLOPES, False, (35, 12), (20, 8)),
          ("velocity", V, True, (15, 8), (10, 5)), ("stress", STRESS, True, None, (35, 15)), ("strain and rotation", SLOPES, True, (60, 25), (30, 12)))
 
 
-def modelled(rock, floor, place, stations, components, half_length, dt, verb=(), ranks=1, **changes):
-    with open("near.layers", "w", encoding="ascii") as f:
-        f.write(f"0 {WATER[0]} 0 {WATER[1]}\n{floor} " + " ".join(map(repr, map(float, rock))) + "\n")
-    x, y, z = map(float, place)
-    with open("near.stations", "w", encoding="ascii") as f:
-        f.writelines(f"{i + 1} {x} {z} {y}\n" for i, (x, y, z) in enumerate(np.asarray(stations).tolist()))
-    with open("near.keymap", "w", encoding="ascii") as f:
-        f.write(f"spread near list near.stations\nshot 1 {x!r} {z!r} near y={y!r}\n")
-    words = {"keymap": "near.keymap", "layers": "near.layers", "dx": H, "half_length": half_length, "aperture": 60, "depth": floor + 100, "npml": 8,
-             "tmax": dt * (TIMES - 1), "dt_out": dt, "dispersion": "warn", "threads": 2, "components": ",".join(components), "output": "out.nc",
-             "overwrite": "y"}
-    r = run(*verb, *(f"{k}={v}" for k, v in {**words, **changes}.items()), ranks=ranks)
-    if r.returncode:
-        claim(False, f"exit status {r.returncode}: {r.stderr[-400:]}")
-        done()
-    if verb:
-        return r.stdout + r.stderr
-    if TOLD in r.stderr:
-        claim(False, "receivers for which all is known are told of")
-    with Dataset("out.nc") as ds:
-        return {c: ds["pressure" if c == "p" else c][0].filled(0).astype(float) for c in components}
+def modelled(rock, floor, place, stations, components, half_length, dt, **changes):
+    words = {"dx": H, "half_length": half_length, "depth": floor + 100, "tmax": dt * (TIMES - 1), "dt_out": dt}
+    return near_shot([(0, WATER[0], 0, WATER[1]), (floor, *rock)], place, stations, components, **{**words, **changes})
 
 
 def around(place, floor):

@@ -12,6 +12,7 @@ from pathlib import Path
 import launch
 import numpy as np
 from check import claim, done, given_seed
+from greens import green
 from netCDF4 import Dataset
 
 seed = given_seed()
@@ -29,25 +30,11 @@ directions = rng.normal(size=(len(away), 3))
 places = source + edge * away[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-def green(omega, x):
-    """Displacement i by a force j of spectrum 1, (3, 3, omega); time as exp(i omega t)."""
-    r = np.linalg.norm(x)
-    g = x / r
-
-    def wave(k):                                # exp(-ikr)/r and its two derivatives along r
-        e = np.exp(-1j * k * r)
-        return e / r, -e * (1j * k / r + 1 / r**2), e * (-(k**2) / r + 2j * k / r**2 + 2 / r**3)
-
-    (s0, s1, s2), (_, p1, p2) = wave(omega / vs), wave(omega / vp)
-    along, across = np.outer(g, g)[:, :, None], (np.eye(3) - np.outer(g, g))[:, :, None]
-    return (np.eye(3)[:, :, None] * (omega / vs)**2 * s0 + along * (s2 - p2) + across * (s1 - p1) / r) / (4 * np.pi * rho * omega**2)
-
-
 def velocity(kind, x, omega):
     if kind == 'force':
-        return 1j * omega * green(omega, x).sum(axis=1)         # (1, 1, 1) N
+        return 1j * omega * green(omega, x, vp, vs, rho).sum(axis=1)         # (1, 1, 1) N
     h = 1e-3 * np.linalg.norm(x)
-    return -sum((green(omega, x + h * e)[:, k] - green(omega, x - h * e)[:, k]) / (2 * h) for k, e in enumerate(np.eye(3)))
+    return -sum((green(omega, x + h * e, vp, vs, rho)[:, k] - green(omega, x - h * e, vp, vs, rho)[:, k]) / (2 * h) for k, e in enumerate(np.eye(3)))
 
 
 def exact(kind, x, zero):
@@ -102,7 +89,8 @@ MOMENTS = {'explosion': ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], ['source=explosion',
 def motion(moment, x, omega):
     """Displacement by a moment of spectrum 1, (3, omega)."""
     h = 1e-3 * np.linalg.norm(x)
-    return -sum(np.einsum('ijw,j->iw', green(omega, x + h * e) - green(omega, x - h * e), moment[:, k]) for k, e in enumerate(np.eye(3))) / (2 * h)
+    return -sum(np.einsum('ijw,j->iw', green(omega, x + h * e, vp, vs, rho) - green(omega, x - h * e, vp, vs, rho), moment[:, k])
+                for k, e in enumerate(np.eye(3))) / (2 * h)
 
 
 def around(moment, x, zero):

@@ -11,6 +11,7 @@ from pathlib import Path
 import launch
 import numpy as np
 from check import claim, done, given_seed
+from greens import green
 from netCDF4 import Dataset
 
 seed = given_seed()
@@ -120,23 +121,10 @@ Path('box.materials').write_text(f'* {vp} {vs} {rho} {1.8 * quality} {quality}\n
 ran, source, places = shot(edge, ['source=force', 'fx=1', 'fy=-0.5', 'fz=0.7', f'q_ref={F}'], ['vx', 'vy', 'vz'])
 
 
-def green(omega, x):
-    """Displacement i by a force j of spectrum 1, (3, 3, omega); time as exp(i omega t)."""
-    def velocity(v, q):
-        gamma = np.arctan(1 / q) / np.pi
-        m = (1j * omega / (2 * np.pi * F))**gamma * np.cos(np.pi * gamma / 2)
-        return v * m
-
-    a, b, r = velocity(vp, 1.8 * quality), velocity(vs, quality), np.linalg.norm(x)
-    g = x / r
-
-    def wave(k):                                # exp(-ikr)/r and its two derivatives along r
-        e = np.exp(-1j * k * r)
-        return e / r, -e * (1j * k / r + 1 / r**2), e * (-(k**2) / r + 2j * k / r**2 + 2 / r**3)
-
-    (s0, s1, s2), (_, p1, p2) = wave(omega / b), wave(omega / a)
-    along, across = np.outer(g, g)[:, :, None], (np.eye(3) - np.outer(g, g))[:, :, None]
-    return (np.eye(3)[:, :, None] * (omega / b)**2 * s0 + along * (s2 - p2) + across * (s1 - p1) / r) / (4 * np.pi * rho * omega**2)
+def complex_velocity(v, q, omega):
+    """Of constant Q, v at F."""
+    gamma = np.arctan(1 / q) / np.pi
+    return v * (1j * omega / (2 * np.pi * F))**gamma * np.cos(np.pi * gamma / 2)
 
 
 if claim(ran.returncode == 0 and not told.search(ran.stderr), f'rock of Q {quality:.0f}: told of no receiver {ran.stderr[-300:] if ran.returncode else ""}'):
@@ -148,7 +136,9 @@ if claim(ran.returncode == 0 and not told.search(ran.stderr), f'rock of Q {quali
     omega, wrong = 2 * np.pi * np.fft.rfftfreq(n, DT / over), []
     for i, x in enumerate(places):
         spectrum = np.zeros((3, len(omega)), complex)
-        spectrum[:, 1:] = 1j * omega[1:] * np.einsum('ijw,j->iw', green(omega[1:], x), [1, -0.5, 0.7]) * np.fft.rfft((1 - 2 * a) * np.exp(-a))[1:]
+        velocities = complex_velocity(vp, 1.8 * quality, omega[1:]), complex_velocity(vs, quality, omega[1:])
+        motion = 1j * omega[1:] * np.einsum('ijw,j->iw', green(omega[1:], x, *velocities, rho), [1, -0.5, 0.7])
+        spectrum[:, 1:] = motion * np.fft.rfft((1 - 2 * a) * np.exp(-a))[1:]
         end = min(NT, int((zero + min([*(2 * source + x), *(2 * N * edge - 2 * source - x)]) / vp - 1 / F) / DT))
         exact = np.fft.irfft(spectrum, n)[:, ::over][:, :end]
         wrong.append(100 * float(np.linalg.norm(traces[:, i, :end] - exact) / np.linalg.norm(exact)))

@@ -229,7 +229,7 @@ static int forms_of_passes(const args &g, const fd2d_cfg *c, int *end) {
     return *end - 1;
 }
 
-// What a file says may be of a grid that has no memory, or no kernels, for it.
+// A file may tell of passes for which this grid has no memory, or no kernels.
 static bool recall_pass(const args &g, const fd2d_cfg *c, int device, choice *best) {
     int end;
     const int first = forms_of_passes(g, c, &end);

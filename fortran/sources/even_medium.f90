@@ -1,22 +1,22 @@
 !> The exact field of a point source in an even medium without end, of waves that grow as exp(s t), s > 0: next to a source what a
-!> mesh lacks is found with it (sem3d_near.f90).
+!> grid or a mesh lacks is found with it (layers_exact.f90, sem3d_near.f90).
 !>
 !>     rock    rho s**2 u = div (c : grad u - m delta(x)) + f delta(x)
 !>     fluid   s**2/K chi = div (1/rho grad chi) - V delta(x)
 !>
 !> With h_c = exp(-s r/c)/(4 pi r) these are u_i = G_ij f_j - m_jk d_k G_ij, G_ij = delta_ij h_b/mu + d_i d_j (h_a - h_b)/(rho s**2)
 !> (Aki & Richards 2002, eq. 4.23, at the frequency -i s), and chi = -rho V h_c.
-module near_exact_m
+module even_medium_m
   use kinds_m, only: dp, pi
   implicit none
   private
-  public :: NearMotion, NearPotential
+  public :: EvenMotion, EvenPotential
 
 contains
 
   !> Displacement u and its gradient g(i, l) = du_i/dx_l at x from a force [N] and a moment tensor [N m], in a medium of rho, lambda
   !> and mu. blunt [m2]: for a first guess, distances are rounded so near the source.
-  pure subroutine NearMotion(medium, s, x, force, moment, blunt, u, g)
+  pure subroutine EvenMotion(medium, s, x, force, moment, blunt, u, g)
     real(dp), intent(in) :: medium(3), s, x(3), force(3), moment(3, 3), blunt
     real(dp), intent(out) :: u(3)
     real(dp), intent(out), optional :: g(3, 3)
@@ -39,10 +39,10 @@ contains
       end do
       g(l, l) = g(l, l) + along*f(2) - trace*f(2) - all*f(3)
     end do
-  end subroutine NearMotion
+  end subroutine EvenMotion
 
   !> The potential chi and its gradient at x from a volume [m3], in a fluid rho, lambda.
-  pure subroutine NearPotential(medium, s, x, volume, blunt, chi, g)
+  pure subroutine EvenPotential(medium, s, x, volume, blunt, chi, g)
     real(dp), intent(in) :: medium(2), s, x(3), volume, blunt
     real(dp), intent(out) :: chi
     real(dp), intent(out), optional :: g(3)
@@ -50,7 +50,7 @@ contains
     f = Slopes(s*sqrt(medium(1)/medium(2)), sqrt(sum(x**2) + blunt))
     chi = -medium(1)*volume*f(0)
     if (present(g)) g = -medium(1)*volume*f(1)*x
-  end subroutine NearPotential
+  end subroutine EvenPotential
 
   !> exp(-kappa r)/(4 pi r) and its derivatives by r**2/2.
   pure function Slopes(kappa, r) result(f)
@@ -64,4 +64,4 @@ contains
     end do
   end function Slopes
 
-end module near_exact_m
+end module even_medium_m
