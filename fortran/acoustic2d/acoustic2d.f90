@@ -37,7 +37,7 @@ module acoustic2d_m
   contains
     procedure :: introduce
     procedure :: parameters => Table
-    procedure :: check => Rules
+    procedure, nopass :: check => Acoustic2dRules
     procedure :: read => ReadModel
     procedure :: derive, step_in_doubt, search_step, window => WindowOf, velocity, look_around, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
@@ -68,14 +68,6 @@ contains
     type(job_t), intent(inout) :: job
     call Acoustic2dTable(t, job)
   end subroutine Table
-
-  subroutine Rules(self, job, verb, t)
-    class(acoustic2d_t), intent(in) :: self
-    type(job_t), intent(in) :: job
-    character(*), intent(in) :: verb
-    type(table_t), intent(inout) :: t
-    call Acoustic2dRules(job, verb, t)
-  end subroutine Rules
 
   ! --- a survey -------------------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ module receiver_earth_m
   integer, parameter :: ripples = 2*reach, ring = 256   !< nodes
   integer, parameter :: near_ripples = 8      !< nodes: what D is off at long waves adds up in third integrals of longer ones
   real(dp), parameter :: third_part = 0.75_dp !< of third integrals: about what higher powers, left out, leave of them at 5 points
-  real(dp), parameter :: near_most = 1, near_least = 2.5_dp      !< cells: third integrals count to here in full, beyond not at all
+  real(dp), parameter :: full_to = 1, none_from = 2.5_dp         !< cells: third integrals count to here in full, beyond not at all
   integer, parameter :: few = 16              !< receivers for which another thread is worth while
 
   !> The grid and the lattice of samples, the same for all receivers.
@@ -356,7 +356,7 @@ contains
     integer :: j
     away = [(abs((here + j - 0.5_dp)*grid%step(a) - place)/grid%d(a), j=-wide, wide - 1)]
     associate (changes => abs(rho(-wide + 1:) - rho(:wide - 1)))
-      share = sum(changes*min(max((near_least - away)/(near_least - near_most), 0.0_dp), 1.0_dp))/max(sum(changes), tiny(1.0_dp))
+      share = sum(changes*min(max((none_from - away)/(none_from - full_to), 0.0_dp), 1.0_dp))/max(sum(changes), tiny(1.0_dp))
     end associate
   end function Nearness
 

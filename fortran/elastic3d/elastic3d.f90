@@ -11,7 +11,7 @@ module elastic3d_m
   use fd3d_bends_m, only: line_reach
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: near_smooth, Fd3dNear, Fd3dNearAway, Fd3dNearShears, Fd3dNearTold, Fd3dOnSource
+  use fd3d_nearfield_m, only: varies_little, Fd3dNear, Fd3dNearAway, Fd3dNearShears, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes
@@ -68,7 +68,7 @@ module elastic3d_m
   contains
     procedure :: introduce
     procedure :: parameters => Table
-    procedure :: check => Rules
+    procedure, nopass :: check => Elastic3dRules
     procedure :: read => ReadModel
     procedure :: wavelet => OwnWavelet
     procedure :: derive, window => WindowOf, media => MediaOf, velocity, look_around, check_shot, silent, warn, own_words
@@ -195,14 +195,6 @@ contains
     type(job_t), intent(inout) :: job
     call Elastic3dTable(t, job)
   end subroutine Table
-
-  subroutine Rules(self, job, verb, t)
-    class(elastic3d_t), intent(in) :: self
-    type(job_t), intent(in) :: job
-    character(*), intent(in) :: verb
-    type(table_t), intent(inout) :: t
-    call Elastic3dRules(job, verb, t)
-  end subroutine Rules
 
   ! --- a survey -------------------------------------------------------------------------------------------------------------
 
@@ -461,7 +453,7 @@ contains
       if (scheme%own%attenuates) call EnergyGainedWarn(self%earth, scheme)
       if (self%told%near%n > 0) call SchemeWarn(scheme, Str(self%told%near%n)//' receiver(s) are closer than '// &
         Str(nint(Fd3dNearTold(scheme%half_length)))//' cells to their source, the first of them '//self%told%near%first// &
-        ', and the medium varies by over '//Str(nint(100*near_smooth))//' % within 4 cells of '// &
+        ', and the medium varies by over '//Str(nint(100*varies_little))//' % within 4 cells of '// &
         'both or has a free surface there, other than flat layers of rock with one contact, a flat sea floor below a source '// &
         'of volume in the water and a model all under water, there is a periodic side between them or '// &
         'within 5 cells of one, or Q below 500 without memory_variables=all, cells are over 3 times longer than thin, '// &

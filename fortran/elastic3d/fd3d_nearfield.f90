@@ -20,8 +20,8 @@ module fd3d_nearfield_m
   public :: Fd3dNearFlat, Fd3dNearBeside, Fd3dNearShears
 
   real(dp), parameter :: near = 6, near_second_order = 10  !< cells: closer to a source its spread shows; half-length 1
-  real(sp), parameter, public :: near_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
-  real(sp), parameter, public :: near_smooth = 0.05_sp    !< the same where what is added is right to a few per cent
+  real(sp), parameter, public :: varies_most = 0.7_sp       !< part of its largest that a medium may vary by and still be helped
+  real(sp), parameter, public :: varies_little = 0.05_sp    !< the same where what is added is right to a few per cent
   real(dp), parameter, public :: on_floor = 1e-3_dp       !< cells above a sea floor: on it, which is of the rock
   integer, parameter :: floor_cell_most = 2               !< half-length with which it is known beside one in a cell
   integer, parameter :: flat_around = 13          !< cells around source and receivers that must be flat layers
@@ -79,7 +79,7 @@ contains
       helped = Fd3dNearAsks(scheme%scheme_t, scheme%own, window, shot, r, wider)
       if (helped) call Fd3dNearRange(known, shot, r, wider, range)
       far = Cells(window, shot, r) >= near*(1 - 1e-6_dp)
-      if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(near_most, near_smooth, far))
+      if (helped) helped = Fd3dNearHelps(scheme%own, range, merge(varies_most, varies_little, far))
       if (.not. helped) then
         if (.not. looked) call LookForLayers()
         if (allocated(error)) return
@@ -323,7 +323,7 @@ end module fd3d_nearfield_m
 submodule(fd3d_m) fd3d_nearfield
   use anelastic_m, only: anelastic_t, AnelasticFit
   use fd3d_moduli_m, only: Fd3dBulk, Fd3dCell
-  use fd3d_nearfield_m, only: near_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
+  use fd3d_nearfield_m, only: varies_most, Fd3dNearAsks, Fd3dNearHelps, Fd3dNearRange, Fd3dNearSlopes
   use floor_terms_m, only: floor_terms, FloorSeries
   use near_losses_m, only: NearLosses, NearLossSeries
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
@@ -444,7 +444,7 @@ contains
     end do
     call OverAll(self, 'largest', range, error)
     do i = 1, size(list)
-      helped(list(i)) = Fd3dNearHelps(self%own, reshape(range(6*i - 5:6*i), [2, 3]), near_most)
+      helped(list(i)) = Fd3dNearHelps(self%own, reshape(range(6*i - 5:6*i), [2, 3]), varies_most)
     end do
   end subroutine FindHelped
 

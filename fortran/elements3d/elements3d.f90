@@ -73,7 +73,7 @@ module elements3d_m
   contains
     procedure :: introduce
     procedure :: parameters => Table
-    procedure :: check => Rules
+    procedure, nopass :: check => Elements3dRules
     procedure :: read => ReadMesh
     procedure :: derive, window => WindowOf, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
@@ -272,14 +272,6 @@ contains
     type(job_t), intent(inout) :: job
     call Elements3dTable(t, job)
   end subroutine Table
-
-  subroutine Rules(self, job, verb, t)
-    class(elements3d_t), intent(in) :: self
-    type(job_t), intent(in) :: job
-    character(*), intent(in) :: verb
-    type(table_t), intent(inout) :: t
-    call Elements3dRules(job, verb, t)
-  end subroutine Rules
 
   ! --- a survey -------------------------------------------------------------------------------------------------------------
 

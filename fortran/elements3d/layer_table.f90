@@ -17,7 +17,7 @@ module layer_table_m
   public :: layer_table_t, LayersRead
 
   integer, parameter :: layer_name_most = 32      !< characters of a name: those of a block of Exodus II
-  integer, parameter, public :: layers_most = 200
+  integer, parameter :: layers_most = 200
 
   type :: layer_t
     character(:), allocatable :: name

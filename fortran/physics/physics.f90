@@ -47,7 +47,7 @@ module physics_m
     ! --- program and parameters
     procedure(introduce_i), deferred :: introduce
     procedure(parameters_i), deferred :: parameters
-    procedure :: check => NoRules
+    procedure, nopass :: check => NoRules
     procedure :: own_verb => NoVerb
     ! --- a survey, on rank 0
     procedure(read_i), deferred :: read
@@ -256,8 +256,7 @@ contains
   ! --- what a physics need not have -----------------------------------------------------------------------------------------
 
   !> Adds to the table's problems what is wrong with parameters of this physics together. `verb`: as in JobRead.
-  subroutine NoRules(self, job, verb, t)
-    class(physics_t), intent(in) :: self
+  subroutine NoRules(job, verb, t)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t

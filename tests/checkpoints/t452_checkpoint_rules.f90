@@ -5,7 +5,7 @@ module counter_m
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: time_position_t, progress_i, solver_t
+  use solver_m, only: solver_t, time_position_t
   use window_m, only: window_t
   implicit none
   private
@@ -19,9 +19,8 @@ module counter_m
     logical :: lost_gpu = .false., refuses = .false.   !< a state cannot be loaded, for its GPU or itself
     character(:), allocatable :: name
   contains
-    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, state_identity, time_position, state_size
+    procedure :: setup, advance, fraction => Part, gather => NoGather, state_identity, time_position, state_size
     procedure :: save => save_state, load
-    procedure, nopass :: need
   end type counter_t
 
 contains
@@ -33,12 +32,6 @@ contains
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
   end subroutine setup
-
-  subroutine modfd(self, progress, error)
-    class(counter_t), intent(inout) :: self
-    procedure(progress_i) :: progress
-    type(error_t), allocatable, intent(inout) :: error
-  end subroutine modfd
 
   subroutine advance(self, done, error)
     class(counter_t), intent(inout) :: self
@@ -58,17 +51,6 @@ contains
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoGather
-
-  real(dp) function need(scheme, window, traces)
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: traces
-    need = 0
-  end function need
-
-  subroutine free(self)
-    class(counter_t), intent(inout) :: self
-  end subroutine free
 
   function state_identity(self) result(text)
     class(counter_t), intent(in) :: self

@@ -14,7 +14,7 @@ module case3d_m
   use map3d_m, only: Map3dMake
   implicit none
   private
-  public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dResults, Case3dReference, Case3dWorst
+  public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dResults, Case3dWorst
 
   integer, parameter, public :: case3d_shapes = 14
 

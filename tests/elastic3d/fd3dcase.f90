@@ -18,7 +18,7 @@ module fd3dcase_m
   implicit none
   private
   public :: case3d_t, result3d_t, Case3dNew, Case3dCfg, Case3dSource, Case3dHandle, Case3dPoints, Case3dSteps, Case3dResult
-  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, Case3dProfiles
+  public :: Case3dNative, Case3dFortran, Case3dDiffers, Case3dDifferent, Case3dProfiles
   public :: kinds_of_sides, SidesName
 
   integer, parameter :: kinds_of_sides = 8

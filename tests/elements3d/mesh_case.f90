@@ -6,7 +6,7 @@ module mesh_case_m
   use mesh_m, only: mesh_t
   implicit none
   private
-  public :: AnySeed, Chance, Shuffled, BoxMesh, MixMesh
+  public :: AnySeed, Chance, BoxMesh, MixMesh
 
 contains
 

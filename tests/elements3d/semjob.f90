@@ -22,7 +22,8 @@ module semjob_m
   private
   public :: SemJob, SemShare
 
-  real(dp), parameter, public :: apart = 4, middle(3) = [310, 205, 110]   !< [m] of stations 1 and 2, around station 3 at the middle
+  real(dp), parameter, public :: apart = 4                      !< [m] of stations 1 and 2, around station 3 at the middle
+  real(dp), parameter :: middle(3) = [310, 205, 110]            !< [m]
 
 contains
 

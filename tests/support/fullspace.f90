@@ -7,7 +7,7 @@ module fullspace_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: space_t, RickerSpectrum, Ricker, RickerPrime, ForceVelocity, MomentVelocity, MomentPressure, TimeSeries
+  public :: space_t, RickerSpectrum, Ricker, ForceVelocity, MomentVelocity, MomentPressure, TimeSeries
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)

@@ -9,7 +9,7 @@ module doomed_m
   use kinds_m, only: dp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: progress_i, solver_t
+  use solver_m, only: solver_t
   use window_m, only: window_t
   implicit none
   private
@@ -20,8 +20,7 @@ module doomed_m
     integer :: turns = 0
     logical :: victim = .false., fails = .false.
   contains
-    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
-    procedure, nopass :: need
+    procedure :: setup, advance, fraction => PartDone, gather => MakeGather
   end type doomed_t
 
 contains
@@ -39,12 +38,6 @@ contains
     self%fails = rank == 'fails'
     self%turns = 0
   end subroutine setup
-
-  subroutine modfd(self, progress, error)
-    class(doomed_t), intent(inout) :: self
-    procedure(progress_i) :: progress
-    type(error_t), allocatable, intent(inout) :: error
-  end subroutine modfd
 
   subroutine advance(self, done, error)
     class(doomed_t), intent(inout) :: self
@@ -74,17 +67,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, 'a shot that never ends has no gather')
   end subroutine MakeGather
-
-  real(dp) function need(scheme, window, traces)
-    class(scheme_t), intent(in) :: scheme
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: traces
-    need = 0
-  end function need
-
-  subroutine free(self)
-    class(doomed_t), intent(inout) :: self
-  end subroutine free
 
 end module doomed_m
 
