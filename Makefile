@@ -86,7 +86,7 @@ FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wn
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
 # Tests that compute much themselves, whole solvers, which tests compare with, and one that they run.
-FFLAGS_t302_model_window  = -O1
+FFLAGS_t305_model_cells   = -O1
 FFLAGS_t804_sem_time_step = -O1
 FFLAGS_fddouble   = -O3
 FFLAGS_fd3ddouble = -O3
@@ -321,7 +321,7 @@ $(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
 	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
 $(B)/bench/frame_bench: $(B)/tools/bench/nothing.o $(B)/tests/physics/tube.o $(KEEP)
-$(RANKS_BENCH): $(B)/tools/bench/bench_median.o
+$(RANKS_BENCH) $(B)/bench/fd3d_pieces_bench: $(B)/tools/bench/bench_median.o
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	$(LINK)
 $(B)/bench/%: $(B)/tools/bench/ladder/%.o $(LIB)

@@ -227,8 +227,8 @@ contains
       call GroupAgree(group, error)
       solver%chunk = 10
       began = host_seconds()
-      if (role%group_rank == 0 .and. .not. allocated(error)) call solver%modfd(Delay, error)
-      if (role%group_rank == 1 .and. .not. allocated(error)) call solver%modfd(Sleep, error)
+      if (role%group_rank == 0 .and. .not. allocated(error)) call solver%modfd(error, Delay)
+      if (role%group_rank == 1 .and. .not. allocated(error)) call solver%modfd(error, Sleep)
       began = host_seconds() - began
       call GroupAgree(group, error)
       call solver%free()
@@ -293,7 +293,7 @@ contains
     if (present(group) .and. case%boxed) call Cut(case, solver, window, error)
     if (.not. allocated(error)) call solver%setup(case%scheme, window, case%shot, error)
     if (present(group) .and. longest_nap > 0) solver%chunk = Pick(5, 80)
-    if (.not. allocated(error)) call solver%modfd(Delay, error)
+    if (.not. allocated(error)) call solver%modfd(error, Delay)
     if (present(group)) call GroupAgree(group, error)
     traces = merge(size(case%shot%rx)*7, 0, solver%gathers())
     allocate (raw(case%scheme%nt, traces))
@@ -379,7 +379,7 @@ contains
     end do
     if (deep) n(3) = 90
     if (deep) case%parts = [1, 1, 2]
-    associate (s => case%scheme, w => case%window)
+    associate (s => case%scheme)
       s%dx = d(1)
       s%dy = d(2)
       s%dz = d(3)
@@ -424,27 +424,28 @@ contains
       if (s%own%wide == wide_yes) n = max(n, 2*s%half_length*case%parts)
       if (s%own%wide == wide_yes .and. s%free_top) n(3) = max(n(3), 2*s%half_length*case%parts(3) + 3)
       s%own%decomposition = merge(case%parts, 0, Often(0.7_dp) .or. deep)
-      w%nx = n(1)
-      w%ny = n(2)
-      w%nz = n(3)
-      w%dx = d(1)
-      w%dy = d(2)
-      w%dz = d(3)
-      w%serial = 1
+      case%window = window_t(nx=n(1), ny=n(2), nz=n(3), dx=d(1), dy=d(2), dz=d(3), serial=1)
       call MakeMedium(case, deep)
       call MakeSource(case)
       call MakeReceivers(case)
       case%boxed = Often(0.5_dp) .or. deep
-      case%about = s%variant//', halo '//trim(halo_words(s%own%halo))//', halo_wide '//trim(wide_words(s%own%wide))//', '// &
-                   Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
-                   Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
-                   trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
-                   trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &
-                   trim(merge(' with Q  ', '         ', s%own%attenuates))// &
-                   trim(merge(' narrow  ', '         ', s%own%narrow))//trim(merge(' wet', '    ', s%own%wet))//', source '//Str(s%own%source%kind)// &
-                   trim(merge(', boxes', '       ', case%boxed))
+      case%about = About(case)
     end associate
   end subroutine MakeCase
+
+  pure function About(case) result(words)
+    type(case_t), intent(in) :: case
+    character(:), allocatable :: words
+    associate (s => case%scheme, w => case%window, parts => case%parts)
+      words = s%variant//', halo '//trim(halo_words(s%own%halo))//', halo_wide '//trim(wide_words(s%own%wide))//', '// &
+              Str(w%nx)//' x '//Str(w%ny)//' x '//Str(w%nz)//' in '//Str(parts(1))//'x'//Str(parts(2))//'x'//Str(parts(3))// &
+              ', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
+              trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
+              trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &
+              trim(merge(' with Q  ', '         ', s%own%attenuates))//trim(merge(' narrow  ', '         ', s%own%narrow))// &
+              trim(merge(' wet', '    ', s%own%wet))//', source '//Str(s%own%source%kind)//trim(merge(', boxes', '       ', case%boxed))
+    end associate
+  end function About
 
   !> Rough rock; often a sea or a hill below air.
   subroutine MakeMedium(case, hill)

@@ -18,92 +18,111 @@ program t690_faults
     ' 20.01 45.02 2.5 90 45 1.0e8 1.0 0.1 2.0e5 2.5'//nl//' 30 100.0 3 50.0 3 0 0'//nl//' 0 1000 0'//nl//' 0 500 0'//nl
   type(error_t), allocatable :: error
   type(finite_fault_t) :: f
-  type(fault_moment_t) :: moment
-  real(dp) :: m(6), xy(2), expected
-  integer :: i, bad
 
-  ! a vertical strike-slip fault along north: only Mxy, whatever the book's sign rules
-  m = MomentTensor(0.0_dp, 90.0_dp, 0.0_dp, 0.0_dp)
-  call Near(m, [0, 0, 0, 1, 0, 0]*1.0_dp, 'strike 0, dip 90, rake 0: Mxy = 1 alone')
-  ! a thrust that dips 45 degrees to the east: pushed together along east, out of the ground along z
-  m = MomentTensor(0.0_dp, 45.0_dp, 90.0_dp, 0.0_dp)
-  call Near(m, [0, -1, 1, 0, 0, 0]*1.0_dp, 'strike 0, dip 45, rake 90: Myy = -1, Mzz = 1')
-  bad = 0
-  do i = 1, 200
-    m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 11.0_dp*i)
-    if (abs(sum(m(:3))) > 1e-12_dp .or. abs(sum(m(:3)**2) + 2*sum(m(4:)**2) - 2) > 1e-12_dp) bad = bad + 1
-    ! slip and normal, made into a tensor by themselves
-    m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 0.0_dp) - Dyad(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180)
-    if (maxval(abs(m)) > 1e-12_dp) bad = bad + 1
-  end do
-  call Claim(bad == 0, Str(bad)//' of 200 double couples are not traceless, of moment 1 and the dyad of slip and normal, must be 0')
-  m = MomentTensor(0.0_dp, 90.0_dp, 0.0_dp, 45.0_dp)                ! Mxy = 1 with x north
-  call Near(m, [1, -1, 0, 0, 0, 0]*1.0_dp, 'axes turned by 45 degrees: Mxy becomes Mxx = 1, Myy = -1')
-  call Near([MomentScalar(6.0_dp)/1.2589254e18_dp], [1.0_dp], 'Mw 6 is 1.2589e18 N m')
-  xy = MomentPlace(20.01_dp, 45.02_dp, 20.0_dp, 45.0_dp, 0.0_dp)
-  call Claim(abs(xy(1) - 2222.6_dp) < 0.5_dp .and. abs(xy(2) - 788.2_dp) < 0.5_dp, &
-             '0.01 degrees of longitude, 0.02 of latitude at 45 north: '//Str(xy(1), 6)//' m north and '//Str(xy(2), 6)// &
-             ' m east, must be 2222.6 and 788.2 m within 0.5 m')
-  xy = MomentPlace(-179.99_dp, 0.0_dp, 179.99_dp, 0.0_dp, 90.0_dp)
-  call Claim(abs(xy(1) - 2226.39_dp) < 0.01_dp .and. abs(xy(2)) < 1e-6_dp, &
-             'across the date line with x to the east: '//Str(xy(1), 6)//' m')
-
-  call Put('two.srf', v2)
-  call FaultRead('two.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
-  call ClaimFine(error, 'an SRF 2.0 file of two points, one of them with two directions of slip')
-  call Claim(f%n == 3 .and. .not. any(f%potency), Str(f%n)//' entries, must be 3, all with their rigidity from the file')
-  ! rigidity 2500 * 2000**2 = 1e10 Pa, area 1e4 m2, slip 2 m, 1 m and 0.5 m
-  expected = 1e10_dp*1e4_dp*norm2([2 + 1, 0] + [0.0_dp, 0.5_dp])
-  moment = FaultMoment(f, [0, 0, 0]*1.0_dp)
-  call Near([moment%norm, moment%scalars]/[expected, 1e14_dp*(2 + norm2([1.0_dp, 0.5_dp]))], [1, 1]*1.0_dp, &
-            'moment '//Str(moment%norm, 6)//' N m, scalar moments of the two points '//Str(moment%scalars, 6)//' N m')
-  call Near(f%m(:, 1), MomentTensor(90.0_dp, 45.0_dp, 30.0_dp, 0.0_dp)*1e14_dp, 'its tensor', 1e6_dp)
-  call Near(f%m(:, 3), MomentTensor(90.0_dp, 45.0_dp, 120.0_dp, 0.0_dp)*1e14_dp, 'slip2 points 90 degrees from the rake', 1e6_dp)
-  call Claim(abs(f%x(3, 2) - 2500) < 1e-9_dp .and. abs(FaultEnd(f) - 1.2_dp) < 1e-12_dp, 'depth in metres; the last slip at '// &
-             Str(FaultEnd(f))//' s')
-
-  ! steps shorter and longer than the file's, in blocks: the same numbers, and all of the moment
-  do i = 1, 3
-    call Whole(0.013_dp*4.0_dp**(i - 1))
-  end do
-  do i = 1, 2
-    call Turned(0.013_dp*2.0_dp**(i - 1))
-  end do
-
+  call Tensors()
+  call Srf2()
   call AnyHistory()
-
-  call Put('one.srf', '1.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 5 0 0 0 0'//nl// &
-           ' 0 500 1000 500 0'//nl//' 20.1 45 1.5 90 45 1.0e8 0.5 0.1'//nl)
-  call FaultRead('one.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
-  call ClaimFine(error, 'an SRF 1.0 file, cut from a longer one')
-  call Claim(f%n == 1 .and. all(f%potency), 'it has a potency, the medium gives the rigidity')
-  moment = FaultMoment(f, [3e10_dp])
-  call Near([moment%norm], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
-
+  call Srf1()
   call AnyLines()
-
-  call Put('plain.fault', '# two points'//nl//'dc 10 20 300 0 90 0 2e15 0.25 0.5 3'//nl//'0 2'//nl//'0'//nl// &
-           'tensor 0 0 100 1e15 2e15 3e15 0 0 4e15 0 0.1 2'//nl//'5 5'//nl)
-  call FaultRead('plain.fault', [0.0_dp, 0.0_dp], 0.0_dp, f, error)
-  call ClaimFine(error, 'a plain file of two points')
-  call Near(f%m(:, 1), [0, 0, 0, 2, 0, 0]*1e15_dp, 'dc: 2e15 N m of Mxy', 1e3_dp)
-  call Near(f%m(:, 2), [1, 2, 3, 0, 0, 4]*1e15_dp, 'tensor: as given', 1e3_dp)
-  call Near(f%area, [1, 1]*1.0_dp, 'histories of dt * sum(rate) = 1', 1e-6_dp)
-
-  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5'//nl, 'line 3: the file ends in the midst of a point', 'a short line')
-  call Refused(v2(:len(v2) - 9), 'ends after 0 of 3 samples', 'a file cut short')
-  call Refused('3.0'//nl//'POINTS 0'//nl, 'version 3', 'a version not known')
-  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 2 0 0 0 0'//nl//'1 2 3'//nl, &
-               'more samples', 'more samples than announced')
-  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 0 0 0 0 1 2'//nl//'1 2'//nl, 'opens', &
-               'a crack that opens')
-  call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 0 0 0 0 0 0'//nl, 'no point that slips', &
-               'nothing slips')
-  call Refused('dc 1 2 3 4 5 6'//nl, 'line 1: 6 numbers', 'a plain line too short')
-  call Refused('explosion 1 2 3'//nl, 'where tensor or dc must', 'another word')
+  call Plain()
+  call Malformed()
   call Done()
 
 contains
+
+  !> Of double couples, their moments, and places on the globe.
+  subroutine Tensors()
+    real(dp) :: m(6), xy(2)
+    integer :: i, bad
+    ! a vertical strike-slip fault along north: only Mxy, whatever the book's sign rules
+    m = MomentTensor(0.0_dp, 90.0_dp, 0.0_dp, 0.0_dp)
+    call Near(m, [0, 0, 0, 1, 0, 0]*1.0_dp, 'strike 0, dip 90, rake 0: Mxy = 1 alone')
+    ! a thrust that dips 45 degrees to the east: pushed together along east, out of the ground along z
+    m = MomentTensor(0.0_dp, 45.0_dp, 90.0_dp, 0.0_dp)
+    call Near(m, [0, -1, 1, 0, 0, 0]*1.0_dp, 'strike 0, dip 45, rake 90: Myy = -1, Mzz = 1')
+    bad = 0
+    do i = 1, 200
+      m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 11.0_dp*i)
+      if (abs(sum(m(:3))) > 1e-12_dp .or. abs(sum(m(:3)**2) + 2*sum(m(4:)**2) - 2) > 1e-12_dp) bad = bad + 1
+      ! slip and normal, made into a tensor by themselves
+      m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 0.0_dp) - Dyad(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180)
+      if (maxval(abs(m)) > 1e-12_dp) bad = bad + 1
+    end do
+    call Claim(bad == 0, Str(bad)//' of 200 double couples are not traceless, of moment 1 and the dyad of slip and normal, must be 0')
+    m = MomentTensor(0.0_dp, 90.0_dp, 0.0_dp, 45.0_dp)                ! Mxy = 1 with x north
+    call Near(m, [1, -1, 0, 0, 0, 0]*1.0_dp, 'axes turned by 45 degrees: Mxy becomes Mxx = 1, Myy = -1')
+    call Near([MomentScalar(6.0_dp)/1.2589254e18_dp], [1.0_dp], 'Mw 6 is 1.2589e18 N m')
+    xy = MomentPlace(20.01_dp, 45.02_dp, 20.0_dp, 45.0_dp, 0.0_dp)
+    call Claim(abs(xy(1) - 2222.6_dp) < 0.5_dp .and. abs(xy(2) - 788.2_dp) < 0.5_dp, &
+               '0.01 degrees of longitude, 0.02 of latitude at 45 north: '//Str(xy(1), 6)//' m north and '//Str(xy(2), 6)// &
+               ' m east, must be 2222.6 and 788.2 m within 0.5 m')
+    xy = MomentPlace(-179.99_dp, 0.0_dp, 179.99_dp, 0.0_dp, 90.0_dp)
+    call Claim(abs(xy(1) - 2226.39_dp) < 0.01_dp .and. abs(xy(2)) < 1e-6_dp, &
+               'across the date line with x to the east: '//Str(xy(1), 6)//' m')
+  end subroutine Tensors
+
+  !> SRF 2.0; in blocks of steps shorter and longer than the file's all of the moment.
+  subroutine Srf2()
+    type(fault_moment_t) :: moment
+    real(dp) :: expected
+    integer :: i
+    call Put('two.srf', v2)
+    call FaultRead('two.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
+    call ClaimFine(error, 'an SRF 2.0 file of two points, one of them with two directions of slip')
+    call Claim(f%n == 3 .and. .not. any(f%potency), Str(f%n)//' entries, must be 3, all with their rigidity from the file')
+    ! rigidity 2500 * 2000**2 = 1e10 Pa, area 1e4 m2, slip 2 m, 1 m and 0.5 m
+    expected = 1e10_dp*1e4_dp*norm2([2 + 1, 0] + [0.0_dp, 0.5_dp])
+    moment = FaultMoment(f, [0, 0, 0]*1.0_dp)
+    call Near([moment%norm, moment%scalars]/[expected, 1e14_dp*(2 + norm2([1.0_dp, 0.5_dp]))], [1, 1]*1.0_dp, &
+              'moment '//Str(moment%norm, 6)//' N m, scalar moments of the two points '//Str(moment%scalars, 6)//' N m')
+    call Near(f%m(:, 1), MomentTensor(90.0_dp, 45.0_dp, 30.0_dp, 0.0_dp)*1e14_dp, 'its tensor', 1e6_dp)
+    call Near(f%m(:, 3), MomentTensor(90.0_dp, 45.0_dp, 120.0_dp, 0.0_dp)*1e14_dp, 'slip2 points 90 degrees from the rake', 1e6_dp)
+    call Claim(abs(f%x(3, 2) - 2500) < 1e-9_dp .and. abs(FaultEnd(f) - 1.2_dp) < 1e-12_dp, 'depth in metres; the last slip at '// &
+               Str(FaultEnd(f))//' s')
+
+    ! steps shorter and longer than the file's, in blocks: the same numbers, and all of the moment
+    do i = 1, 3
+      call Whole(0.013_dp*4.0_dp**(i - 1))
+    end do
+    do i = 1, 2
+      call Turned(0.013_dp*2.0_dp**(i - 1))
+    end do
+  end subroutine Srf2
+
+  subroutine Srf1()
+    type(fault_moment_t) :: moment
+    call Put('one.srf', '1.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 5 0 0 0 0'//nl// &
+             ' 0 500 1000 500 0'//nl//' 20.1 45 1.5 90 45 1.0e8 0.5 0.1'//nl)
+    call FaultRead('one.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
+    call ClaimFine(error, 'an SRF 1.0 file, cut from a longer one')
+    call Claim(f%n == 1 .and. all(f%potency), 'it has a potency, the medium gives the rigidity')
+    moment = FaultMoment(f, [3e10_dp])
+    call Near([moment%norm], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
+  end subroutine Srf1
+
+  subroutine Plain()
+    call Put('plain.fault', '# two points'//nl//'dc 10 20 300 0 90 0 2e15 0.25 0.5 3'//nl//'0 2'//nl//'0'//nl// &
+             'tensor 0 0 100 1e15 2e15 3e15 0 0 4e15 0 0.1 2'//nl//'5 5'//nl)
+    call FaultRead('plain.fault', [0.0_dp, 0.0_dp], 0.0_dp, f, error)
+    call ClaimFine(error, 'a plain file of two points')
+    call Near(f%m(:, 1), [0, 0, 0, 2, 0, 0]*1e15_dp, 'dc: 2e15 N m of Mxy', 1e3_dp)
+    call Near(f%m(:, 2), [1, 2, 3, 0, 0, 4]*1e15_dp, 'tensor: as given', 1e3_dp)
+    call Near(f%area, [1, 1]*1.0_dp, 'histories of dt * sum(rate) = 1', 1e-6_dp)
+  end subroutine Plain
+
+  subroutine Malformed()
+    call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5'//nl, 'line 3: the file ends in the midst of a point', 'a short line')
+    call Refused(v2(:len(v2) - 9), 'ends after 0 of 3 samples', 'a file cut short')
+    call Refused('3.0'//nl//'POINTS 0'//nl, 'version 3', 'a version not known')
+    call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 2 0 0 0 0'//nl//'1 2 3'//nl, &
+                 'more samples', 'more samples than announced')
+    call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 0 0 0 0 1 2'//nl//'1 2'//nl, 'opens', &
+                 'a crack that opens')
+    call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 0 0 0 0 0 0'//nl, 'no point that slips', &
+                 'nothing slips')
+    call Refused('dc 1 2 3 4 5 6'//nl, 'line 1: 6 numbers', 'a plain line too short')
+    call Refused('explosion 1 2 3'//nl, 'where tensor or dc must', 'another word')
+  end subroutine Malformed
 
   !> Slip direction times normal of Aki & Richards eq. 4.88-4.89, symmetric.
   pure function Dyad(strike, dip, rake) result(m)

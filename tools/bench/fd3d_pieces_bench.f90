@@ -13,6 +13,7 @@
 program fd3d_pieces_bench
   use, intrinsic :: iso_fortran_env, only: output_unit
   use barrier_m, only: Barrier, Rest
+  use bench_median_m, only: Median
   use error_m, only: error_t
   use fd3d_m, only: fd3d_t
   use group_m, only: group_t, GroupFree, GroupNew, GroupShotBegins
@@ -202,15 +203,6 @@ contains
       1e3_dp*minval(pieces%work), ' ms/step ', 100*minval(whole%work)/minval(pieces%work)
     flush (output_unit)
   end subroutine Report
-
-  real(dp) function Median(a)
-    real(dp), intent(in) :: a(:)
-    integer :: n
-    Median = 0
-    do n = 1, size(a)
-      if (count(a < a(n)) <= (size(a) - 1)/2 .and. count(a <= a(n)) > (size(a) - 1)/2) Median = a(n)
-    end do
-  end function Median
 
   subroutine Stop_(why)
     character(*), intent(in) :: why
