@@ -92,17 +92,17 @@ module solver_m
 contains
 
   !> All steps of the shot. Fails when `progress` asks to stop.
-  subroutine AllChunks(self, progress, error)
+  subroutine AllChunks(self, error, progress)
     class(solver_t), intent(inout) :: self
-    procedure(progress_i) :: progress
     type(error_t), allocatable, intent(inout) :: error
+    procedure(progress_i), optional :: progress
     type(time_position_t) :: position
     logical :: done, stop
     done = .false.
     stop = .false.
     do while (.not. (done .or. allocated(error)))
       call self%advance(done, error)
-      if (.not. allocated(error)) call progress(self%fraction(), stop)
+      if (present(progress) .and. .not. allocated(error)) call progress(self%fraction(), stop)
       position = self%time_position()
       if (stop) call Fail(error, 'stopped on request at step '//Str(position%step))
     end do

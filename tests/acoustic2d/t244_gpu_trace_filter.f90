@@ -10,7 +10,7 @@ program t244_gpu_trace_filter
   use gpu_m, only: GpuThere, GpuVariants
   use host_c, only: host_seconds
   use kinds_m, only: dp, i8, sp
-  use scene_m, only: NoProgress, scene_t, SceneLacks, SceneMedium, SceneNew, SceneScheme
+  use scene_m, only: scene_t, SceneLacks, SceneMedium, SceneNew, SceneScheme
   use text_m, only: Str
   use time_dispersion_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t
   use trace_bands_m, only: band_t, TraceBands
@@ -121,7 +121,7 @@ contains
     integer :: c, n
     call MakeScene(scene, variant, 0.0_dp)
     call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%modfd(error)
     if (.not. allocated(error)) call solver%gather(gather, error)
     n = size(scene%shot%rx)
     allocate (raw(scene%scheme%nt, 3*n + solver%beside), reference(scene%scheme%nt_out, n))
@@ -153,7 +153,7 @@ contains
     do n = 1, 2
       call MakeScene(scene, trim(merge('global', 'cpu   ', n == 1)), 485.0_dp)
       if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
-      if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+      if (.not. allocated(error)) call solver%modfd(error)
       if (.not. allocated(error)) call solver%gather(g(n), error)
       call Claim(any(abs(solver%near) > 0), 'receivers '//Str(n)//' are in the near field')
       call solver%free()

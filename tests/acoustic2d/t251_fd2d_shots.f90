@@ -31,7 +31,7 @@ program t251_fd2d_shots
   use wavelet_rate_m, only: rate_t, RateNew
   use kinds_m, only: dp, sp
   use impatient_m, only: AskToStop
-  use scene_m, only: NoProgress, scene_t, SceneNew, SceneRun, SceneScheme
+  use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
   implicit none
   type(error_t), allocatable :: error
@@ -164,7 +164,7 @@ contains
     type(scene_t), intent(in) :: scene
     type(gather_t), intent(inout) :: gather
     if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%modfd(error)
     if (.not. allocated(error)) call solver%gather(gather, error)
   end subroutine OneShot
 
@@ -238,7 +238,7 @@ contains
   subroutine StopEarly()
     call Fresh()
     call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    call solver%modfd(AskToStop, error)
+    call solver%modfd(error, AskToStop)
     call ClaimFails(error, 'stopped on request at step ', 'progress asked to stop')
     call solver%free()
   end subroutine StopEarly

@@ -8,7 +8,7 @@ program t252_fd2d_resume
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
   use kinds_m, only: dp, i8, sp
-  use scene_m, only: NoProgress, scene_t, SceneLacks, SceneMedium, SceneNew, SceneScheme
+  use scene_m, only: scene_t, SceneLacks, SceneMedium, SceneNew, SceneScheme
   use solver_m, only: time_position_t
   use team_m, only: team_t
   use text_m, only: Str
@@ -73,7 +73,7 @@ contains
     integer(i8), intent(out) :: sum
     real(sp), allocatable :: field(:, :)
     sum = 0
-    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%modfd(error)
     if (.not. allocated(error)) call solver%gather(gather, error)
     if (allocated(error)) return
     allocate (field(solver%grid%nx, solver%grid%nz))

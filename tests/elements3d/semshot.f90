@@ -65,16 +65,11 @@ contains
     shot%rz = x(3, :)
     shot%channel = [(i, i=1, size(x, 2))]
     if (.not. allocated(s%error)) call solver%setup(s%scheme, window, shot, s%error)
-    if (.not. allocated(s%error)) call solver%modfd(Silent, s%error)
+    if (.not. allocated(s%error)) call solver%modfd(s%error)
     if (.not. allocated(s%error)) call solver%gather(gather, s%error)
     call ClaimFine(s%error, what//': '//Str(s%scheme%nt)//' steps of '//Str(s%scheme%dt, 3)//' s')
     if (allocated(s%error)) error stop 1
     call solver%free()
   end subroutine SemShotRun
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-  end subroutine Silent
 
 end module semshot_m

@@ -1,5 +1,5 @@
 !> A master that answers late and out of order, and a GPU that fails on demand, for a worker with several shots in flight.
-module pretended_m
+module late_master_m
   use, intrinsic :: iso_fortran_env, only: int8
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
@@ -58,7 +58,7 @@ contains
     type(message_t), intent(inout) :: message, reply
     type(box_t) :: box
     type(gather_t) :: gather
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: problem
     integer :: record, slot
     select case (message%kind)
     case (MSG_NONE)
@@ -73,8 +73,8 @@ contains
       call ServeWindow(self, record, slot)
     case (MSG_GATHER)
       call Spoil(self, message)
-      call GatherFrom(message, gather, fault)
-      call TakeGather(self, gather, fault)
+      call GatherFrom(message, gather, problem)
+      call TakeGather(self, gather, problem)
     case (MSG_LOST)
       self%lost = self%lost + 1
       if (message%n(3) == 1) self%innocent = self%innocent + 1
@@ -170,13 +170,13 @@ contains
     call Push(self, message)
   end subroutine ServeWindow
 
-  subroutine TakeGather(self, gather, fault)
+  subroutine TakeGather(self, gather, problem)
     class(office_t), intent(inout) :: self
     type(gather_t), intent(in) :: gather
-    type(error_t), allocatable, intent(in) :: fault
+    type(error_t), allocatable, intent(in) :: problem
     type(message_t) :: message
-    if (allocated(fault)) then
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, fault%message, message)
+    if (allocated(problem)) then
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, problem%message, message)
     else if (gather%record == self%refuse) then
       self%refuse = 0
       call VerdictMessage(MSG_GATHER, gather%record, gather%slot, 'the disk is full', message)
@@ -276,4 +276,4 @@ contains
     name = trim(merge('gpu', 'cpu', has_gpu))
   end function choose
 
-end module pretended_m
+end module late_master_m

@@ -10,7 +10,7 @@ program t431_slots
   use files_m, only: FileExists
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use pretended_m, only: device_t, fails_setup, fails_step, most_flying, most_stepping, need_bytes, office_t, room_for, &
+  use late_master_m, only: device_t, fails_setup, fails_step, most_flying, most_stepping, need_bytes, office_t, room_for, &
                          set_up, stepped
   use protocol_m, only: link_t, MSG_GATHER, MSG_MODEL, MSG_SHOT
   use roles_m, only: role_t

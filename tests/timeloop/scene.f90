@@ -12,7 +12,7 @@ module scene_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scene_t, SceneNew, SceneRough, SceneSolid, SceneMedium, SceneLacks, SceneScheme, SceneRun, SceneTimes, SceneApart, RelativeL2, NoProgress
+  public :: scene_t, SceneNew, SceneRough, SceneSolid, SceneMedium, SceneLacks, SceneScheme, SceneRun, SceneTimes, SceneApart, RelativeL2
 
   type :: scene_t
     type(job_t) :: job
@@ -159,7 +159,7 @@ contains
     type(fd2d_t) :: solver
     if (allocated(error)) return
     call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%modfd(error)
     if (.not. allocated(error)) call solver%gather(gather, error)
     call solver%free()
   end subroutine SceneRun
@@ -190,10 +190,5 @@ contains
     real(dp), intent(in) :: b(:)
     RelativeL2 = norm2(a - b)/max(norm2(b), tiny(1.0_dp))
   end function RelativeL2
-
-  subroutine NoProgress(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-  end subroutine NoProgress
 
 end module scene_m

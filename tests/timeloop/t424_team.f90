@@ -6,7 +6,7 @@ program t424_team
   use fd2d_m, only: fd2d_t
   use fd3d_m, only: fd3d_t
   use kinds_m, only: dp, sp
-  use scene_m, only: NoProgress, scene_t, SceneNew, SceneScheme, SceneSolid
+  use scene_m, only: scene_t, SceneNew, SceneScheme, SceneSolid
   use team_m, only: team_t, TeamFor, TeamTake
   use text_m, only: Str
   implicit none
@@ -176,14 +176,14 @@ contains
     device = solver%engine%device()
     call Claim(solver%grid%threads == expected .and. Says(device, expected), '  of '//Str(asked)//' threads it gets '// &
                Str(expected)//': '//device)
-    call solver%modfd(NoProgress, error)
+    call solver%modfd(error)
     call ClaimFine(error, '  and is computed')
     solver%team%threads = 2                     ! as if that had turned out best
     solver%team%home = 1
     solver%team%level = 1
     if (expected > 1) then
       call solver%setup(scene%scheme, scene%window, scene%shot, error)
-      call solver%modfd(NoProgress, error)
+      call solver%modfd(error)
       device = solver%engine%device()
       call Claim(solver%grid%threads == 2 .and. Says(device, 2), '  the next shot gets what turned out best: '//device)
     end if

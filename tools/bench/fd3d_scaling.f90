@@ -168,7 +168,7 @@ contains
       scheme%nt_out = scheme%nt
       scheme%q = spread(1.0e-3_sp, 1, scheme%nt)
       if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
-      if (.not. allocated(error)) call solver%modfd(Silent, error)
+      if (.not. allocated(error)) call solver%modfd(error)
       longest = solver%seconds/scheme%nt
       if (who /= one) call group%largest(longest, error)
       if (allocated(error)) return
@@ -205,11 +205,6 @@ contains
     s%own%source%force = [1, 0, 0]
     s%own%source%moment = [1.0e10_dp, 1.0e10_dp, 1.0e10_dp, 0.0_dp, 0.0_dp, 0.0_dp]
   end function SchemeOf
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-  end subroutine Silent
 
   ! --- the model ------------------------------------------------------------------------------------------------------
 

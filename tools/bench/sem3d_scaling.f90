@@ -165,7 +165,7 @@ contains
       began = host_seconds()
       if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
       if (turn == 0) set_up = host_seconds() - began
-      if (.not. allocated(error)) call solver%modfd(Silent, error)
+      if (.not. allocated(error)) call solver%modfd(error)
       longest = solver%seconds/scheme%nt
       if (who /= one) call group%largest(longest, error)
       if (allocated(error)) return
@@ -236,10 +236,5 @@ contains
     shot%rz = [0.6_dp*edge*n(3)]
     shot%channel = [1]
   end subroutine Job
-
-  subroutine Silent(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-  end subroutine Silent
 
 end program sem3d_scaling
