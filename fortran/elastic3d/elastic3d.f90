@@ -11,7 +11,7 @@ module elastic3d_m
   use fd3d_bends_m, only: line_reach
   use fd3d_check_m, only: Fd3dCheckShot, Fd3dWet
   use fd3d_m, only: fd3d_t
-  use fd3d_nearfield_m, only: varies_little, Fd3dNear, Fd3dNearAway, Fd3dNearShears, Fd3dNearTold, Fd3dOnSource
+  use near_receivers_m, only: varies_little, Fd3dNear, Fd3dNearAway, Fd3dNearShears, Fd3dNearTold, Fd3dOnSource
   use floor_receivers_m, only: FloorReceivers, FloorReceiversSay
   use floor_sources_m, only: floor_sources_t, FloorSources, FloorSourcesSay
   use free_surface_m, only: SourceVanishes, Vanishes

@@ -12,7 +12,7 @@
 submodule(fd3d_m) fd3d_flat_near
   use flat_near_m, only: flat_near_t, FlatFind, FlatMedia, FlatRange
   use fd3d_moduli_m, only: Fd3dLame
-  use fd3d_nearfield_m, only: Fd3dNearBeside, Fd3dNearFlat, on_floor
+  use near_receivers_m, only: Fd3dNearBeside, Fd3dNearFlat, on_floor
   use fd3d_engine_m, only: fd3d_fields
   use fd3d_pieces_m, only: touches
   use fd3d_surface_m, only: Fd3dSurface

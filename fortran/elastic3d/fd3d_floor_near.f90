@@ -7,7 +7,7 @@
 !> at the floor (floor_terms.f90). Moduli that relax are those that do not: 1/Q of what is added is left out.
 submodule(fd3d_m:fd3d_flat_near) fd3d_floor_near
   use fd3d_engine_m, only: field_sxx
-  use fd3d_nearfield_m, only: Fd3dNearSlopes
+  use near_receivers_m, only: Fd3dNearSlopes
   use floor_exact_m, only: floor_layers_t, FloorFields
   use floor_grid_m, only: floor_grid_t, floor_period, FloorGridField, FloorGridRows
   use floor_terms_m, only: floor_s, floor_terms, FloorFit, FloorPoles
