@@ -157,20 +157,19 @@ int sem_memory(int point) {
 
 /* --- sides --------------------------------------------------------------------------------------------------- */
 
-int sem_side_axis(int side) { return (const int[]){1, 0, 1, 0, 2, 2}[side]; }
-
-int sem_side_sign(int side) { return (const int[]){-1, 1, 1, -1, -1, 1}[side]; }
+/* The axis across a side, and the sign that xi has there. */
+static int side_axis(int side) { return (const int[]){1, 0, 1, 0, 2, 2}[side]; }
+static int side_sign(int side) { return (const int[]){-1, 1, 1, -1, -1, 1}[side]; }
 
 int sem_side_point(int side, int n) {
     static const int step[3] = {1, SEM_ALONG, SEM_FACE};
-    const int axis = sem_side_axis(side), u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
-    return (sem_side_sign(side) > 0 ? (SEM_ALONG - 1) * step[axis] : 0) + n % SEM_ALONG * step[u] +
-           n / SEM_ALONG * step[v];
+    const int axis = side_axis(side), u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
+    return (side_sign(side) > 0 ? (SEM_ALONG - 1) * step[axis] : 0) + n % SEM_ALONG * step[u] + n / SEM_ALONG * step[v];
 }
 
 void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double area[3]) {
-    const double w = sem_weight[n % SEM_ALONG] * sem_weight[n / SEM_ALONG] * sem_side_sign(side);
-    const double *a = place[sem_side_point(side, n)].a[sem_side_axis(side)];
+    const double w = sem_weight[n % SEM_ALONG] * sem_weight[n / SEM_ALONG] * side_sign(side);
+    const double *a = place[sem_side_point(side, n)].a[side_axis(side)];
     for (int c = 0; c < 3; c++)
         area[c] = w * a[c];
 }

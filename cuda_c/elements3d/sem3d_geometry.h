@@ -47,10 +47,8 @@ enum { SEM_RELAXING = 57 };
 int sem_memory(int point);
 double sem_memory_gain(int point);
 
-/* The 25 points of a side, rising. Its axis is sem_side_axis, its sign that of xi there. */
+/* The 25 points of a side, rising. */
 int sem_side_point(int side, int n);
-int sem_side_axis(int side);
-int sem_side_sign(int side);
 /* The area [m2] of point n of a side, outwards. */
 void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double area[3]);
 
