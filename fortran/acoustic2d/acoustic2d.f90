@@ -153,7 +153,7 @@ contains
     type(shot_t), intent(in) :: any_shot
     class(scheme_t), intent(in) :: scheme
     real(dp), parameter :: cells = 1.0e6_dp              ! of a strip
-    type(error_t), allocatable :: outside                ! told with the other faults of the geometry
+    type(error_t), allocatable :: outside                ! told with the other problems of the geometry
     type(job_t) :: narrow
     type(shot_t) :: shot
     type(window_t) :: window

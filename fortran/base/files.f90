@@ -1,9 +1,8 @@
-!> Files and clock for the Fortran side: thin wrappers of C that fail with sentences.
+!> Files for the Fortran side: thin wrappers of C that fail with sentences.
 module files_m
   use error_m, only: error_t, Fail, FailFromC
-  use files_c, only: append_close, append_open, append_write, clock_parse, clock_seconds, clock_text, crc32_bytes, &
-    file_appear, file_commit, file_exists, file_halves_remove, file_read_bytes, file_remove, file_rename, file_size, file_space, &
-    file_sync, file_token
+  use files_c, only: append_close, append_open, append_write, file_appear, file_commit, file_exists, file_halves_remove, &
+    file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, file_token
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8
   use path_c, only: path_same
@@ -12,8 +11,7 @@ module files_m
   private
   public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileAppear, FileRemove
   public :: FileText, FileHead, FileHalf, FileWrite
-  public :: FileHalvesRemove, FileSame, Crc32, Hex
-  public :: ClockSeconds, ClockText, ClockParse
+  public :: FileHalvesRemove, FileSame
 
 contains
 
@@ -140,42 +138,6 @@ contains
     call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, text), error)
     if (allocated(error)) text = ''
   end subroutine FileHead
-
-  !> CRC-32 of a text, the same as zlib.crc32 in Python.
-  integer(i8) function Crc32(text) result(crc)
-    character(*), intent(in) :: text
-    crc = crc32_bytes(0_c_long_long, len(text, c_long_long), text)
-  end function Crc32
-
-  !> 8 hexadecimal digits.
-  pure function Hex(crc) result(s)
-    integer(i8), intent(in) :: crc
-    character(8) :: s
-    character(*), parameter :: digits = '0123456789abcdef'
-    integer :: i, d
-    do i = 1, 8
-      d = int(ibits(crc, 4*(8 - i), 4))
-      s(i:i) = digits(d + 1:d + 1)
-    end do
-  end function Hex
-
-  !> Now, in seconds since 1970-01-01 00:00:00 UTC.
-  real(dp) function ClockSeconds()
-    ClockSeconds = clock_seconds()
-  end function ClockSeconds
-
-  !> "2026-01-31T23:59:59Z"
-  function ClockText(seconds) result(text)
-    real(dp), intent(in) :: seconds
-    character(20) :: text
-    call clock_text(seconds, text)
-  end function ClockText
-
-  !> The way back; -1 if `text` is no such time.
-  real(dp) function ClockParse(text)
-    character(20), intent(in) :: text
-    ClockParse = clock_parse(text)
-  end function ClockParse
 
   !> Do two paths lead to the same file, or are they the same text?
   logical function FileSame(a, b)

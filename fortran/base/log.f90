@@ -25,10 +25,10 @@ contains
   !> A line for the log file alone.
   subroutine LogKeep(message)
     character(*), intent(in) :: message
-    integer :: fault                            ! a full disk costs lines of the log, never the run
+    integer :: ignored                            ! a full disk costs lines of the log, never the run
     if (file_unit == none) return
-    write (file_unit, '(a)', iostat=fault) message
-    flush (file_unit, iostat=fault)
+    write (file_unit, '(a)', iostat=ignored) message
+    flush (file_unit, iostat=ignored)
   end subroutine LogKeep
 
   subroutine LogInfo(message)
@@ -83,10 +83,10 @@ contains
   subroutine LogProgress(message, live)
     character(*), intent(in) :: message
     logical, intent(in) :: live
-    integer :: fault
+    integer :: ignored
     if (live) then
-      write (error_unit, '(a)', advance='no', iostat=fault) achar(13)//message//repeat(' ', max(0, live_length - len(message)))
-      flush (error_unit, iostat=fault)
+      write (error_unit, '(a)', advance='no', iostat=ignored) achar(13)//message//repeat(' ', max(0, live_length - len(message)))
+      flush (error_unit, iostat=ignored)
       live_length = len(message)
     else
       call PutLine(message)
@@ -95,13 +95,13 @@ contains
 
   subroutine PutLine(message)
     character(*), intent(in) :: message
-    integer :: fault
+    integer :: ignored
     if (live_length > 0) then
-      write (error_unit, '(a)', advance='no', iostat=fault) achar(13)//repeat(' ', live_length)//achar(13)
+      write (error_unit, '(a)', advance='no', iostat=ignored) achar(13)//repeat(' ', live_length)//achar(13)
       live_length = 0
     end if
-    write (error_unit, '(a)', iostat=fault) message
-    flush (error_unit, iostat=fault)
+    write (error_unit, '(a)', iostat=ignored) message
+    flush (error_unit, iostat=ignored)
     call LogKeep(message)
   end subroutine PutLine
 

@@ -29,7 +29,7 @@ contains
     full = self%n >= most
   end function full
 
-  !> One more fault. `sentence` says the value, the limit and what to do.
+  !> One more problem. `sentence` says the value, the limit and what to do.
   pure subroutine AddSentence(problems, sentence)
     type(problems_t), intent(inout) :: problems
     character(*), intent(in) :: sentence
@@ -50,7 +50,7 @@ contains
     end if
   end subroutine AddAtLine
 
-  !> Turns the list into one error: the bare sentence if there is one fault, else a heading and a line each. `what` says what
+  !> Turns the list into one error: the bare sentence if there is one problem, else a heading and a line each. `what` says what
   !> the problems are in, e.g. 'the parameters'.
   pure subroutine ProblemsRaise(problems, what, error)
     type(problems_t), intent(in) :: problems

@@ -2,7 +2,8 @@
 module model_m
   use earth_m, only: earth_t
   use error_m, only: error_t, Fail
-  use files_m, only: Crc32, FileSize, Hex
+  use files_m, only: FileSize
+  use text_crc32_m, only: Crc32, Hex
   use fio_c, only: fio_crc_floats
   use kinds_m, only: dp, i8, sp
   use model_checksum_m, only: model_checksum_t, ModelChecksumMake
@@ -45,7 +46,7 @@ module model_m
 contains
 
   !> Reads velocity and density as the job says. Density on another grid than velocity's (NetCDF) is brought onto velocity's, which
-  !> it must cover. Every fault of the files is one sentence.
+  !> it must cover. Every problem of the files is one sentence.
   subroutine ModelRead(job, model, error)
     type(job_t), intent(in) :: job
     type(model_t), intent(inout) :: model

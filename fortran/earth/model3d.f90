@@ -385,10 +385,10 @@ contains
       end do
     end do
   contains
-    function At(fault) result(s)
-      character(*), intent(in) :: fault
+    function At(problem) result(s)
+      character(*), intent(in) :: problem
       character(:), allocatable :: s
-      s = "the model of '"//path//"': sample "//SampleAt(earth%part, i, k)//' '//fault
+      s = "the model of '"//path//"': sample "//SampleAt(earth%part, i, k)//' '//problem
     end function At
   end subroutine CheckMedium
 

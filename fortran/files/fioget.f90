@@ -4,7 +4,7 @@ module fioget_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_crc_slots, fio_dim_length, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, Checked, words
-  use files_m, only: Hex
+  use text_crc32_m, only: Hex
   use gather_m, only: gather_t
   use shot_m, only: shot_t
   use iso_c_binding, only: c_null_char

@@ -6,7 +6,7 @@ module fioput_m
   use fio_c, only: fio_put_doubles, fio_put_longs, fio_put_sealed, fio_put_summed, fio_put_text, fio_sync
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
-  use files_m, only: ClockSeconds
+  use clock_m, only: ClockSeconds
   use gather_m, only: gather_t, sealed_t, SealedCount
   use gather_seal_m, only: TracesSeal
   use iso_c_binding, only: c_null_char

@@ -6,7 +6,8 @@ module fiotake_m
   use fio_c, only: fio_var_rank
   use fioget_m, only: FioRuns, FioChecksums
   use fiofile_m, only: Checked, computed, fio_t, missing_channel, with_map
-  use files_m, only: FileSync, Hex
+  use files_m, only: FileSync
+  use text_crc32_m, only: Hex
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp

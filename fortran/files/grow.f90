@@ -168,14 +168,14 @@ contains
     character(*), intent(in) :: path
     type(growth_t), intent(inout) :: growth
     logical, intent(out) :: there
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: absence
     there = FileExists(path)
     if (there) there = FileExists(SidePath(path, 'journal'))
     if (.not. there) return
-    call FileText(SidePath(path, 'journal'), growth%text, fault)
-    call FioOpen(growth%old, path, fault, readonly=.true.)
+    call FileText(SidePath(path, 'journal'), growth%text, absence)
+    call FioOpen(growth%old, path, absence, readonly=.true.)
     call JournalHead(growth%text, growth%fingerprint, growth%grown)
-    there = .not. allocated(fault)
+    there = .not. allocated(absence)
   end subroutine Look
 
   !> Reads the journal.
@@ -183,9 +183,9 @@ contains
     character(*), intent(in) :: path
     type(growth_t), intent(inout) :: growth
     logical, intent(out) :: there
-    type(error_t), allocatable :: fault
-    call JournalRead(growth%journal, SidePath(path, 'journal'), fault, growth%old%record)
-    there = .not. allocated(fault)
+    type(error_t), allocatable :: absence
+    call JournalRead(growth%journal, SidePath(path, 'journal'), absence, growth%old%record)
+    there = .not. allocated(absence)
   end subroutine Read
 
   !> True where output and journal are of one survey, be the output one step ahead.

@@ -4,7 +4,8 @@ submodule(grow_m) grow_write
   use fioget_m, only: FioChecksums
   use fioput_m, only: FioNavigate, FioSeal
   use fiotake_m, only: FioTake
-  use files_m, only: ClockSeconds, ClockText, FileHalf, FileRemove, FileRename, FileWrite
+  use clock_m, only: ClockSeconds, ClockText
+  use files_m, only: FileHalf, FileRemove, FileRename, FileWrite
   use journal_m, only: JournalGrown
   use keymap_m, only: KeymapNavigate, KeymapShot
   use kinds_m, only: i8

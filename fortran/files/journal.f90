@@ -7,7 +7,9 @@
 module journal_m
   use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_others, append_reserve, append_truncate, append_write
-  use files_m, only: ClockSeconds, ClockText, Crc32, FileHead, FileText, Hex
+  use clock_m, only: ClockSeconds, ClockText
+  use files_m, only: FileHead, FileText
+  use text_crc32_m, only: Crc32, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use journal_line_m, only: event_deal, event_done, event_t, LineBegins, LineFind, LineMake, LineOf, LineRead, LineWord
   use kinds_m, only: dp, i8

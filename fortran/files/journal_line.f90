@@ -11,7 +11,8 @@
 !> grow.f90).
 module journal_line_m
   use error_m, only: error_t, Fail
-  use files_m, only: ClockParse, ClockText, Crc32, Hex
+  use clock_m, only: ClockParse, ClockText
+  use text_crc32_m, only: Crc32, Hex
   use iso_c_binding, only: c_int
   use journal_c, only: journal_line, journal_line_length, journal_line_read
   use kinds_m, only: dp, i8

@@ -20,7 +20,7 @@ module ours_m
 
 contains
 
-  !> Adds a fault for everything that has the name of a file of a run with this output, and is none. `overwrite`: the output is to
+  !> Adds a problem for everything that has the name of a file of a run with this output, and is none. `overwrite`: the output is to
   !> be replaced. `told`: a file that was reported already.
   subroutine OursCheck(output, overwrite, problems, told)
     character(*), intent(in) :: output

@@ -5,7 +5,9 @@
 module record_m
   use error_m, only: error_t, FailFromC
   use files_c, only: append_close, append_open, append_write
-  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileHead, FileRemove, FileText, FileWrite, Hex
+  use clock_m, only: ClockParse, ClockSeconds, ClockText
+  use files_m, only: FileExists, FileHead, FileRemove, FileText, FileWrite
+  use text_crc32_m, only: Crc32, Hex
   use iso_c_binding, only: c_associated, c_int, c_ptr
   use kinds_m, only: i8
   use log_m, only: LogFile, LogKeep, LogWarn
@@ -41,16 +43,16 @@ contains
     character(*), intent(in) :: path, first
     type(error_t), allocatable :: error, ignored
     type(c_ptr) :: handle
-    integer :: unit, fault
+    integer :: unit, status
     logical :: made
     made = .not. FileExists(path)
     handle = append_open(CString(path))
     if (.not. c_associated(handle)) call FailFromC(1, error)
     if (.not. allocated(error)) call FailFromC(append_write(handle, first//nl, len(first//nl, i8), 1_c_int), error)
     call append_close(handle)
-    fault = 0
-    if (.not. allocated(error)) open (newunit=unit, file=path, position='append', action='write', status='old', iostat=fault)
-    if (allocated(error) .or. fault /= 0) then
+    status = 0
+    if (.not. allocated(error)) open (newunit=unit, file=path, position='append', action='write', status='old', iostat=status)
+    if (allocated(error) .or. status /= 0) then
       if (made) call FileRemove(path, ignored)
       call LogWarn("cannot write the log '"//path//"': this run has none")
     else

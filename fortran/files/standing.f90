@@ -3,7 +3,8 @@
 module standing_m
   use checked_m, only: Whole
   use error_m, only: error_t, Fail
-  use files_m, only: ClockParse, FileExists, FileText
+  use clock_m, only: ClockParse
+  use files_m, only: FileExists, FileText
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
   use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t

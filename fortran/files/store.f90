@@ -29,7 +29,7 @@ module store_m
     type(lock_t) :: lock
     character(:), allocatable :: path
     character(:), allocatable :: host           !< of the master
-    logical :: broken = .false.                 !< files cannot be written: the run must stop; else a fault is the shot's own
+    logical :: broken = .false.                 !< files cannot be written: the run must stop; else a problem is the shot's own
     logical :: taken = .false.                  !< another run has the files now: this one must not touch them any more
     logical :: last_only = .false.              !< of shots done in earlier runs only those are read that no run read since
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)

@@ -120,7 +120,7 @@ contains
   end subroutine VerifyMany
 
   module procedure StoreVerify
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: damage
     real(dp) :: start
     integer :: n
     slot = 0
@@ -129,12 +129,12 @@ contains
       call CheckOurs(store, error)
       if (allocated(error)) exit
       call VerifyMany(store, n)
-      if (n == 0) call CheckSlot(store, store%next, fault, error)
+      if (n == 0) call CheckSlot(store, store%next, damage, error)
       if (allocated(error)) exit
       if (n > 0) then
         continue
-      else if (allocated(fault)) then
-        call Damaged(store, store%next, fault%message, error)
+      else if (allocated(damage)) then
+        call Damaged(store, store%next, damage%message, error)
         if (.not. allocated(error)) slot = store%next
       else
         store%read = store%read + 1
@@ -154,24 +154,24 @@ contains
     verified = store%next > size(store%unread)
   end procedure StoreVerified
 
-  !> `fault`: the slot is damaged. `error`: the file cannot be read at all, which says nothing about the slot.
-  subroutine CheckSlot(store, slot, fault, error)
+  !> `damage`: the slot is damaged. `error`: the file cannot be read at all, which says nothing about the slot.
+  subroutine CheckSlot(store, slot, damage, error)
     type(store_t), intent(inout) :: store
     integer, intent(in) :: slot
-    type(error_t), allocatable, intent(inout) :: fault, error
+    type(error_t), allocatable, intent(inout) :: damage, error
     integer(i8) :: checksum
     integer :: attempt
     if (allocated(error)) return
     do attempt = 1, 2
-      call FioVerify(store%fio, slot, checksum, fault)
-      if (.not. allocated(fault)) exit
+      call FioVerify(store%fio, slot, checksum, damage)
+      if (.not. allocated(damage)) exit
       if (attempt == 2) return
       call ReopenOutput(store, error)               ! else a file system that is away would look like a damaged shot
       if (allocated(error)) return
-      deallocate (fault)
+      deallocate (damage)
     end do
     if (checksum /= store%journal%entry(slot)%checksum) &
-      call Fail(fault, 'shot record '//Str(store%fio%record(slot))//": its checksum is not the journal's")
+      call Fail(damage, 'shot record '//Str(store%fio%record(slot))//": its checksum is not the journal's")
   end subroutine CheckSlot
 
 end submodule store_verify

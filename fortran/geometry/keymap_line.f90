@@ -20,12 +20,12 @@ module keymap_line_m
 
 contains
 
-  !> A fault of the present line of `file`.
+  !> A problem of the present line of `file`.
   subroutine FaultHere(problems, file, sentence)
     type(problems_t), intent(inout) :: problems
     type(textfile_t), intent(in) :: file
     character(*), intent(in) :: sentence
-    if (problems%full()) then                 ! the advice reads the line, which may be long and have a fault in each word
+    if (problems%full()) then                 ! the advice reads the line, which may be long and have a problem in each word
       call ProblemAdd(problems, file%path, file%line, sentence)
     else
       call ProblemAdd(problems, file%path, file%line, sentence//TextAdvice(file))
@@ -69,7 +69,7 @@ contains
     if (file%unclosed) call FaultHere(problems, file, 'the quote that opens at '//Shown(file%text(at(1):at(2)))//' is never closed')
   end subroutine QuoteEnds
 
-  !> Faults of the keys: unknown ones (with the nearest of `allowed`), repeated ones, missing ones of `needed`.
+  !> Problems of the keys: unknown ones (with the nearest of `allowed`), repeated ones, missing ones of `needed`.
   subroutine MaplineKeys(line, file, what, allowed, needed, problems)
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file

@@ -160,7 +160,7 @@ contains
     if (nbefore > shots_max - n) call FaultHere(problems, file, 'more than '//Str(shots_max)//' shots: split the survey')
   end subroutine CheckShots
 
-  !> The word todo, skip or redo at place i, if it is there; anything else there is a fault. `redo`: how often it says redo.
+  !> The word todo, skip or redo at place i, if it is there; anything else there is a problem. `redo`: how often it says redo.
   subroutine ReadStatus(line, i, file, skip, redo, problems)
     type(mapline_t), intent(in) :: line
     integer, intent(in) :: i

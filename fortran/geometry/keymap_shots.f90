@@ -133,7 +133,7 @@ contains
     end if
   end subroutine ShotsCheckLeft
 
-  !> Marks the shots that lines of skip, or of redo, name, once for each line. A line that names no shot is a fault, else a typing
+  !> Marks the shots that lines of skip, or of redo, name, once for each line. A line that names no shot is a problem, else a typing
   !> error would go unseen.
   subroutine ShotsMark(found, order, ranges, path, problems)
     type(keymap_shots_t), intent(inout) :: found

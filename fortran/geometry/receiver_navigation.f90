@@ -83,7 +83,7 @@ contains
 
   end subroutine ReceiverPut
 
-  !> Number of the line `name`, 0 where it is too long, which is a fault.
+  !> Number of the line `name`, 0 where it is too long, which is a problem.
   integer function LineNumber(lines, name, file, problems) result(number)
     type(nametable_t), intent(inout) :: lines
     character(*), intent(in) :: name

@@ -84,7 +84,7 @@ module spread_m
       type(problems_t), intent(inout) :: problems
     end function SpreadUse
 
-    !> Faults of names that are used but nowhere defined.
+    !> Problems of names that are used but nowhere defined.
     module subroutine SpreadsCheck(spreads, path, problems)
       type(spreads_t), intent(in) :: spreads
       character(*), intent(in) :: path
@@ -181,7 +181,7 @@ contains
     end associate
   end function SpreadLines
 
-  !> File, line and name of a list, for faults of it.
+  !> File, line and name of a list, for problems of it.
   pure subroutine SpreadPlace(spreads, i, path, line, name)
     type(spreads_t), intent(in) :: spreads
     integer, intent(in) :: i

@@ -131,7 +131,7 @@ contains
     spreads%item(:size(old)) = old
   end procedure Number
 
-  !> A name of more characters than are kept, which is a fault.
+  !> A name of more characters than are kept, which is a problem.
   logical function TooLong(name, file, problems)
     character(*), intent(in) :: name
     type(textfile_t), intent(in) :: file

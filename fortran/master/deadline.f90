@@ -1,7 +1,7 @@
 !> The time by which a job must have ended: as asked for, or as Slurm says.
 module deadline_m
   use scheduler_m, only: FOREVER
-  use files_m, only: ClockSeconds
+  use clock_m, only: ClockSeconds
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogInfo

@@ -1,6 +1,6 @@
 !> Reads settings `name = value` from the command line and from a parameter file, plain or Fortran namelist.
 !>
-!> Knows nothing of what the names mean. Faults are collected, reading goes on behind them.
+!> Knows nothing of what the names mean. Problems are collected, reading goes on behind them.
 module parameter_file_m
   use parameter_words_m, only: blanks, Controls, cursor_t, Here, IsName, line_ends, LineEnd, Quoted, QuoteEnd, Shown, SkipBlank, &
                          SkipLine, SkipLineEnd, Strip, TakeToken, Unquoted

@@ -4,7 +4,7 @@
 !>     call JobTable(t, job)                 ! the pass: a row and a value for each line of the table
 !>     call TableCheck(t, error)             ! all problems at once
 !>
-!> The command line wins over the file, the file over the default. A parameter that is at fault keeps its default.
+!> The command line wins over the file, the file over the default. A parameter that is wrong keeps its default.
 module parameter_table_m
   use checked_m, only: Whole
   use parameter_file_m, only: deck_t, DeckArguments, DeckOrigin, DeckText
@@ -297,7 +297,7 @@ contains
     found = merge(first(1), first(2), first(1) > 0)
   end subroutine FindSetting
 
-  !> A fault of the row just begun.
+  !> A problem of the row just begun.
   subroutine Refuse(self, problem)
     class(table_t), intent(inout) :: self
     character(*), intent(in) :: problem
@@ -432,7 +432,7 @@ contains
     phrase = SaidOf(self%row(TableFind(self, name)))
   end function said
 
-  !> Adds the fault "dx = 10 m (job.par:3) PROBLEM".
+  !> Adds "dx = 10 m (job.par:3) PROBLEM" to the problems.
   subroutine blame(self, name, problem)
     class(table_t), intent(inout) :: self
     character(*), intent(in) :: name, problem
@@ -447,7 +447,7 @@ contains
     phrase = phrase//' ('//row%origin//')'
   end function SaidOf
 
-  !> Adds a fault for each setting whose name no row of the table has. `other`: the table of another program, `its_name`.
+  !> Adds a problem for each setting whose name no row of the table has. `other`: the table of another program, `its_name`.
   subroutine TableUnknown(t, other, its_name)
     type(table_t), intent(inout) :: t
     type(table_t), intent(in), optional :: other

@@ -1,4 +1,4 @@
-!> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
+!> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every problem.
 module plan_m
   use device_c, only: device_count, device_memory, device_name, device_use, device_why
   use checkpoint_rule_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
@@ -46,7 +46,7 @@ module plan_m
 
 contains
 
-  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line
+  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every problem, a line
   !> each. Rank 0 alone does it.
   subroutine Plan(role, physics, job, settings, error)
     type(role_t), intent(in) :: role

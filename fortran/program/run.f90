@@ -233,7 +233,7 @@ contains
     if (all(store%done) .or. .not. any(store%done)) return
     allocate (variant(size(store%done)))
     call FioVariants(store%fio, variant, error)
-    if (allocated(error)) return                           ! the slots are read and compared later, and the fault is told
+    if (allocated(error)) return                           ! the slots are read and compared later, and the problem is told
     other = store%done .and. variant /= ''
     do i = 1, size(other)
       if (other(i)) other(i) = index(','//names//',', ','//trim(variant(i))//',') == 0

@@ -1,7 +1,7 @@
 !> The verb status: how far a survey is and how it stands, also while the job runs: standing.f90 in words and in JSON.
 module status_m
   use error_m, only: error_t, Fail
-  use files_m, only: ClockSeconds, ClockText
+  use clock_m, only: ClockSeconds, ClockText
   use grow_m, only: GrowWords
   use journal_m, only: journal_done, journal_t, JournalHost, JournalNote
   use kinds_m, only: dp

@@ -1,6 +1,6 @@
 !> The fingerprint of a job: it differs where the traces would. A job that is resumed must have the fingerprint it began with.
 module fingerprint_m
-  use files_m, only: Crc32, Hex
+  use text_crc32_m, only: Crc32, Hex
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, sp
   use parameters_m, only: job_t

@@ -53,17 +53,17 @@ contains
   end subroutine FarLook
 
   !> To the refusal of a window that is too large: the station that makes it so.
-  subroutine FarBlame(physics, job, scheme, shot, fault)
+  subroutine FarBlame(physics, job, scheme, shot, problem)
     class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
-    type(error_t), intent(inout) :: fault
+    type(error_t), intent(inout) :: problem
     type(window_t) :: without
     logical :: away(size(shot%rx)), silent
-    if (index(fault%message, 'the window of shot record') /= 1) return      ! a receiver outside the model is told by itself
+    if (index(problem%message, 'the window of shot record') /= 1) return      ! a receiver outside the model is told by itself
     call FarOnes(physics, job, scheme, shot, huge(1.0_dp), away, silent, without)
-    if (without%nx > 0) fault%message = fault%message//'; '//Words(job, shot, away, silent)//' makes it so large, '// &
+    if (without%nx > 0) problem%message = problem%message//'; '//Words(job, shot, away, silent)//' makes it so large, '// &
                                         physics%grid_words(scheme, without)//' would do without: '//Cure()
   end subroutine FarBlame
 
@@ -141,7 +141,7 @@ contains
   contains
 
     subroutine Try()
-      type(error_t), allocatable :: fault
+      type(error_t), allocatable :: problem
       type(shot_t) :: less
       less%record = shot%record
       less%sx = shot%sx
@@ -151,8 +151,8 @@ contains
       less%ry = pack(shot%ry, .not. away)
       less%rz = pack(shot%rz, .not. away)
       less%channel = pack(shot%channel, .not. away)
-      call physics%window(job, scheme, less, .false., without, fault)
-      if (.not. allocated(fault)) then
+      call physics%window(job, scheme, less, .false., without, problem)
+      if (.not. allocated(problem)) then
         if (scheme%cells(without) <= cells) return
       end if
       without%nx = 0

@@ -1,7 +1,7 @@
 !> From the words of the command line to a checked job: the one entry a program calls.
 !>
 !> The table checks each parameter by itself; here stands what needs several of them, or a look at the disk. All problems of
-!> both are told at once. A check is left out where a parameter it needs is at fault already.
+!> both are told at once. A check is left out where a parameter it needs is wrong already.
 module job_m
   use checkpoint_rule_m, only: checkpoint_t, CheckpointRule
   use parameter_words_m, only: Shown
@@ -352,7 +352,7 @@ contains
     end subroutine Compare
   end subroutine CheckClashes
 
-  !> The file `path` of the parameter `name` must be there and readable; an empty path is no fault.
+  !> The file `path` of the parameter `name` must be there and readable; an empty path is no problem.
   subroutine CheckInput(name, path, t)
     character(*), intent(in) :: name, path
     type(table_t), intent(inout) :: t

@@ -45,7 +45,7 @@ module survey_m
 
 contains
 
-  !> Reads and checks all that the job names. Nothing is written. An error holds one line a fault.
+  !> Reads and checks all that the job names. Nothing is written. An error holds one line a problem.
   subroutine SurveyRead(physics, job, survey, error)
     class(physics_t), target, intent(inout) :: physics
     type(job_t), intent(in) :: job
@@ -98,24 +98,24 @@ contains
   !> False where a shot cannot be modelled for its geometry, which CheckShots tells: nothing that takes long should come before.
   logical function AllHaveWindows(survey) result(all_have)
     type(survey_t), intent(in) :: survey
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: problem
     type(shot_t) :: shot
     type(window_t) :: window
     integer :: i
     all_have = .true.
     do i = 1, survey%keymap%n
       call KeymapShot(survey%keymap, i, shot)
-      call SurveyWindow(survey, shot, .false., window, fault)
-      all_have = .not. allocated(fault)
+      call SurveyWindow(survey, shot, .false., window, problem)
+      all_have = .not. allocated(problem)
       if (.not. all_have) return
     end do
   end function AllHaveWindows
 
-  !> Collects the faults of geometry and window of all shots.
+  !> Collects the problems of geometry and window of all shots.
   subroutine CheckShots(survey, error)
     type(survey_t), intent(inout) :: survey
     type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: problem
     type(problems_t) :: problems
     type(shot_t) :: shot
     type(window_t) :: window
@@ -131,14 +131,14 @@ contains
           call LogInfo('shots    '//Str(i - 1)//' of '//Str(survey%keymap%n)//' are checked, before the first of them is modelled')
         end if
         call KeymapShot(survey%keymap, i, shot)
-        call physics%window(job, scheme, shot, .false., window, fault)
-        if (allocated(fault)) call FarBlame(physics, job, scheme, shot, fault)
-        if (.not. allocated(fault)) call FarLook(survey%far, physics, job, scheme, shot, window)
-        if (.not. (allocated(fault) .or. problems%full())) call physics%check_shot(job, scheme, shot, window, fault)
-        if (.not. allocated(fault)) call SurveyShot(check, physics, job, scheme, shot, window, fault)
-        if (allocated(fault)) then
-          call ProblemAdd(problems, fault%message)
-          deallocate (fault)
+        call physics%window(job, scheme, shot, .false., window, problem)
+        if (allocated(problem)) call FarBlame(physics, job, scheme, shot, problem)
+        if (.not. allocated(problem)) call FarLook(survey%far, physics, job, scheme, shot, window)
+        if (.not. (allocated(problem) .or. problems%full())) call physics%check_shot(job, scheme, shot, window, problem)
+        if (.not. allocated(problem)) call SurveyShot(check, physics, job, scheme, shot, window, problem)
+        if (allocated(problem)) then
+          call ProblemAdd(problems, problem%message)
+          deallocate (problem)
         else if (Nodes(window) > Nodes(survey%window)) then
           survey%largest = shot%record
           survey%window = window
@@ -278,7 +278,7 @@ contains
   subroutine CheckSnapshots(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: problem
     type(shot_t) :: shot
     type(window_t) :: window
     integer :: i
@@ -286,9 +286,9 @@ contains
       call FioSnapshotsPlace(survey%job%output, survey%snapshot_records(i), error)
       if (allocated(error)) return
       call KeymapShot(survey%keymap, findloc(survey%keymap%record, survey%snapshot_records(i), 1), shot)
-      call SurveyWindow(survey, shot, .false., window, fault)
-      if (allocated(fault)) then
-        deallocate (fault)
+      call SurveyWindow(survey, shot, .false., window, problem)
+      if (allocated(problem)) then
+        deallocate (problem)
         cycle
       end if
       call survey%physics%check_pictures(survey%scheme, shot, window, error)

@@ -47,7 +47,7 @@ contains
     integer, intent(in) :: record
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: fault
+    type(error_t), allocatable :: problem
     real(sp), pointer, contiguous :: state(:)
     character(kind=c_char, len=HEAD) :: text
     character(:), allocatable :: why
@@ -57,22 +57,22 @@ contains
     if (.not. allocated(states%identity)) states%identity = solver%state_identity()
     if (states%identity == '') return
     position = solver%time_position()
-    call GetRoom(checkpointer, solver%state_size(position), state, fault)
-    if (.not. allocated(fault)) call FailFromC(statefile_folder(CString(checkpointer%rule%folder)), fault)
-    if (.not. allocated(fault)) then
+    call GetRoom(checkpointer, solver%state_size(position), state, problem)
+    if (.not. allocated(problem)) call FailFromC(statefile_folder(CString(checkpointer%rule%folder)), problem)
+    if (.not. allocated(problem)) then
       call solver%save(state, error)
       if (allocated(error)) return
       text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(position%step)//nl//'films '//Str(position%films)//nl// &
              'seconds '//Str(position%seconds)//nl//nl//states%identity//nl
       text(HEAD:) = nl
       call FailFromC(statefile_write(checkpointer%writer, CString(Path(checkpointer, record, states%turn)), HEAD, text, &
-                                     size(state, kind=i8)), fault)
+                                     size(state, kind=i8)), problem)
     end if
     states%since = host_seconds()
     checkpointer%seen = .true.
     why = ''
-    if (allocated(fault)) then
-      why = fault%message
+    if (allocated(problem)) then
+      why = problem%message
     else
       checkpointer%record = record
       checkpointer%numbers = real(size(state, kind=i8), dp)

@@ -18,7 +18,7 @@ contains
   module procedure CheckpointerResume
     type(time_position_t) :: position(0:1)
     real(sp), pointer, contiguous :: state(:)
-    character(:), allocatable :: why, fault
+    character(:), allocatable :: why, problem
     logical :: there(0:1), found
     integer :: turn, step
     said = ''
@@ -30,26 +30,26 @@ contains
     states%identity = solver%state_identity()
     do turn = 0, 1
       if (.not. there(turn)) cycle
-      call ReadHead(checkpointer, states, record, turn, position(turn), fault, there(turn))
-      if (fault /= '') why = fault
+      call ReadHead(checkpointer, states, record, turn, position(turn), problem, there(turn))
+      if (problem /= '') why = problem
     end do
-    fault = ''
-    call CheckpointerWait(checkpointer, fault)
-    if (fault /= '') why = fault(index(fault, ': ') + 2:)
+    problem = ''
+    call CheckpointerWait(checkpointer, problem)
+    if (problem /= '') why = problem(index(problem, ': ') + 2:)
     call Tell(checkpointer, why, error)
     do
       call NewestOfAll(checkpointer, position, there, turn, step, error)
       if (allocated(error)) return
       if (turn == NONE) exit
-      call ReadState(checkpointer, solver, record, turn, step, position, state, fault)
-      call Tell(checkpointer, fault, error)
+      call ReadState(checkpointer, solver, record, turn, step, position, state, problem)
+      call Tell(checkpointer, problem, error)
       if (allocated(error)) return
-      if (fault == '') then
+      if (problem == '') then
         call TakeUp(checkpointer, states, solver, record, turn, position(turn), state, why, error)
         said = why
         return
       end if
-      why = fault
+      why = problem
     end do
     said = 'shot '//Str(record)//' begins at the first step: '//why
   end procedure CheckpointerResume
@@ -180,27 +180,27 @@ contains
     if (to >= from) word = text(from:to)
   end function Value
 
-  !> Reads the numbers of the state of a step; `fault`: why it cannot be used, '' = it can.
-  subroutine ReadState(checkpointer, solver, record, turn, step, position, state, fault)
+  !> Reads the numbers of the state of a step; `problem`: why it cannot be used, '' = it can.
+  subroutine ReadState(checkpointer, solver, record, turn, step, position, state, problem)
     type(checkpointer_t), intent(inout) :: checkpointer
     class(solver_t), intent(in) :: solver
     integer, intent(in) :: record, turn, step
     type(time_position_t), intent(in) :: position(0:1)
     real(sp), pointer, contiguous, intent(out) :: state(:)
-    character(:), allocatable, intent(out) :: fault
+    character(:), allocatable, intent(out) :: problem
     type(error_t), allocatable :: error
     nullify (state)
-    fault = ''
-    if (turn == MISSING) fault = Lacks(checkpointer)//" after step "//Str(step)//": neither '"//Path(checkpointer, record, 0)// &
+    problem = ''
+    if (turn == MISSING) problem = Lacks(checkpointer)//" after step "//Str(step)//": neither '"//Path(checkpointer, record, 0)// &
                                  "' nor '"//Path(checkpointer, record, 1)//"' is of that step"
     if (turn == MISSING) return
     call GetRoom(checkpointer, solver%state_size(position(turn)), state, error)
     if (.not. allocated(error)) &
       call FailFromC(statefile_read(CString(Path(checkpointer, record, turn)), HEAD, size(state, kind=i8), state), error)
-    if (allocated(error)) fault = error%message
+    if (allocated(error)) problem = error%message
   end subroutine ReadState
 
-  !> The shot goes on from a state. If that fails, and not by a fault of its GPU, its next attempt begins at the first step. `said`:
+  !> The shot goes on from a state. If that fails, and not by its GPU, its next attempt begins at the first step. `said`:
   !> why a newer state was not used, then a sentence on all.
   subroutine TakeUp(checkpointer, states, solver, record, turn, position, state, said, error)
     type(checkpointer_t), intent(inout) :: checkpointer

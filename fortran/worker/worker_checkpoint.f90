@@ -122,7 +122,7 @@ contains
     if (size(worker%group%postponed) > before) call HeartbeatHeard(worker%heartbeat)
   end subroutine Listen
 
-  !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
+  !> A shot whose time loop failed, and not by a failure of its GPU, begins anew: its states may carry what was wrong.
   subroutine StateDiscard(worker, active, error)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(in) :: active

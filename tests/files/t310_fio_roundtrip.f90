@@ -3,7 +3,8 @@ program t310_fio_roundtrip
   use, intrinsic :: iso_fortran_env, only: int8
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use files_m, only: FileExists, FileHalf, FileSize, Hex
+  use files_m, only: FileExists, FileHalf, FileSize
+  use text_crc32_m, only: Hex
   use fio_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioCreate, FioGet, &
     FioMark, FioOpen, FioPut, FioStatus, FioVerify
   use gather_m, only: gather_t

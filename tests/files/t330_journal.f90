@@ -3,7 +3,9 @@ program t330_journal
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fio_m, only: fio_todo
-  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
+  use clock_m, only: ClockParse, ClockSeconds, ClockText
+  use files_m, only: FileText
+  use text_crc32_m, only: Crc32, Hex
   use journal_line_m, only: event_deal, event_done, event_lost, event_parked, event_start, event_t, event_todo
   use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalHost, JournalNote, &
     JournalOpen, JournalRead

@@ -3,7 +3,7 @@
 program t339_journal_lines
   use check_m, only: GivenSeed, Claim, Done, RandomBelow, Seed
   use error_m, only: error_t
-  use files_m, only: ClockParse, ClockText
+  use clock_m, only: ClockParse, ClockText
   use journal_line_m, only: event_done, event_kept, event_start, event_t, LineFind, LineMake, LineOf, LineRead
   use kinds_m, only: dp, i8
   use text_m, only: Str

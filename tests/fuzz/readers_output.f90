@@ -5,7 +5,7 @@ module readers_output_m
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen, FioStatus, FioVerify
   use fioget_m, only: SumSlot
   use fiofile_m, only: computed, geometry
-  use files_m, only: Crc32, Hex
+  use text_crc32_m, only: Crc32, Hex
   use gather_m, only: gather_t
   use iso_c_binding, only: c_char, c_int, c_long
   use journal_line_m, only: event_done, event_t
