@@ -16,7 +16,6 @@ from shims import shim
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
 KILLS = 20 if ALL else 10
 SEED = given_seed()
-print(f"SEED={SEED}")
 random.seed(SEED)
 make(shots=1, tmax=12 / SLOW, dx=5, dz=5, components="p,vx,vz", snapshot=2.6 / SLOW, snapshot_step=4)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")

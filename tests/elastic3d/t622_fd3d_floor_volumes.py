@@ -9,7 +9,6 @@ from check import claim, done, given_seed
 from mini3d import run, traces, write_deck, write_keymap
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 H, FINE, N = 40.0, 10.0, (112, 96, 80)                           # samples along x, y, z
 LOW = (-80.0, -480.0)                                             # corner of the earth
 DECK = {"dx": H, "dy": H, "dz": H, "aperture": 160, "half_length": 2, "fpeak": 1.7, "tmax": 1.0, "npml": 8}

@@ -8,7 +8,6 @@ from mini3d import run
 from netCDF4 import Dataset
 
 seed = given_seed()
-print(f"seed {seed}")
 rng = np.random.default_rng(seed)
 KINDS = ("vx", "vz", "p", "exx", "ezz", "exy", "exz", "wx", "wy", "wz")
 H, ROCK = 100.0, "4000 2300 2400"

@@ -11,7 +11,6 @@ from mini3d import run
 from netCDF4 import Dataset
 
 seed = given_seed()
-print(f"seed {seed}")
 rng = np.random.default_rng(seed)
 H = 10.0
 VS = rng.uniform(1200, 1700)

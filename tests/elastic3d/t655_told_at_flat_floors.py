@@ -12,7 +12,6 @@ from mini3d import run
 from netCDF4 import Dataset
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
 H, FLOOR, X, Y = 10.0, 90.0, 3.3, 7.1
 VS = rng.uniform(1100, 1800)

@@ -10,7 +10,6 @@ from check import claim, done, given_seed
 from netCDF4 import Dataset
 
 seed = given_seed()
-print(f'seed {seed}')
 rng = np.random.default_rng(seed)
 PROGRAM = Path(os.environ['B']) / 'bin' / 'SplFd3dmod'
 DX, DY, DZ = 20.0, 18.0, 14.0

@@ -4,21 +4,18 @@ random size in an even medium, compared with Green's function in the frequency d
 differences of it; all components in one job. At 50 places beside an explosion, and beside a moment with shear, velocities, stresses,
 pressure, strains and rotations are right; farther away so they are around a moment at a corner of elements
 of rock that volumes tell, which differs by some parts in a thousand from sample to sample. What belongs to another source than the chosen one is refused."""
-import os
 import re
 import subprocess
 from pathlib import Path
 
-import launch
 import numpy as np
 from check import claim, done, given_seed
 from greens import green
+from minisem import MESH, run
 from netCDF4 import Dataset
 
 seed = given_seed()
-print(f'seed {seed}')
 rng = np.random.default_rng(seed)
-PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
 DT, NT, F = 0.004, 90, 5.0
 vp = rng.uniform(3000, 4500)
 vs, rho = vp / rng.uniform(1.6, 1.9), rng.uniform(1800, 2800)
@@ -48,7 +45,7 @@ def exact(kind, x, zero):
 
 
 side = str(N * edge)
-subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
+subprocess.run([MESH, 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
                 '--elements', *3 * [str(N)]], check=True, capture_output=True)
 Path('box.materials').write_text(f'* {vp} {vs} {rho}\n')
 Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(places.tolist())))
@@ -57,7 +54,7 @@ DECK = ['keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak
 every = [*(a + b for a in 'vuaw' for b in 'xyz'), 'p', *(a + b for a in 'se' for b in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))]
 DECK.append('components=' + ','.join(rng.permutation(every)))
 for kind, words in (('force', ['fx=1', 'fy=1', 'fz=1']), ('explosion', ['m0=1'])):
-    ran = launch.run(PROGRAM, *DECK, f'source={kind}', *words, f'output={kind}.nc')
+    ran = run(*DECK, f'source={kind}', *words, f'output={kind}.nc')
     if not claim(ran.returncode == 0, f'{kind}: a job of {N}**3 elements of {edge:.1f} m {ran.stderr[-300:] if ran.returncode else ""}'):
         continue
     told = re.findall(r'warning: (\d+) receiver\(s\) are closer to their source than 2 edges', ran.stderr)
@@ -143,7 +140,7 @@ Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) i
 for kind, (moment, words) in MOMENTS.items():
     for of, names in (('velocities', ['vx', 'vy', 'vz']), ('gradients', ALL)):
         limit = REACH[of]
-        ran = launch.run(PROGRAM, *(['plan'] if of == 'velocities' else []), *DECK[:-1], *words, 'components=' + ','.join(names), f'output={kind}s.nc')
+        ran = run(*(['plan'] if of == 'velocities' else []), *DECK[:-1], *words, 'components=' + ','.join(names), f'output={kind}s.nc')
         told = re.findall(rf'(\d+) receiver\(s\) are closer than {limit:g} edges to a source of moment', ran.stdout + ran.stderr)
         claim(ran.returncode == 0 and told == [], f'{kind}, {of}: told of no receiver ({told})')
     wrong = wrong_by(kind, moment, source)
@@ -163,9 +160,9 @@ corner = edge * np.round(source / edge)
 Path('corner.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((corner + places).tolist())))
 Path('corner.keymap').write_text('spread near list corner.list\nshot 3 {0} {2} near y={1}\n'.format(*corner.tolist()))
 moment, words = MOMENTS['moment']
-ran = launch.run(PROGRAM, *DECK[3:-1], *words, 'keymap=corner.keymap', 'mesh=box.exo', 'materials=volume.materials', 'model_at=nodes', 'output=volumes.nc',
-                 'components=' + ','.join(ALL), *(f'{name}={name}.raw' for name in ('vp', 'vs', 'rho')), *(f'model_n{a}={n}' for a in 'xyz'),
-                 *(f'model_d{a}={h}' for a in 'xyz'), 'dispersion=warn')
+ran = run(*DECK[3:-1], *words, 'keymap=corner.keymap', 'mesh=box.exo', 'materials=volume.materials', 'model_at=nodes', 'output=volumes.nc',
+          'components=' + ','.join(ALL), *(f'{name}={name}.raw' for name in ('vp', 'vs', 'rho')), *(f'model_n{a}={n}' for a in 'xyz'),
+          *(f'model_d{a}={h}' for a in 'xyz'), 'dispersion=warn')
 if claim(ran.returncode == 0, f'volumes, {n}**3 samples of {h:.1f} m: {ran.stderr[-300:] if ran.returncode else "a job"}'):
     wrong = wrong_by('volume', moment, corner)[apart >= REACH['gradients']]
     claim(np.all(wrong.max(0) <= [2, 2.5, 2.5, 2.5, 2.5]), f'rock by point, a moment at a corner: velocity, pressure, stress, strain, rotation are off by '
@@ -175,6 +172,6 @@ for words, sentence in ((['fz=1e9'], 'fz = 1e9 N (command line) has no effect: s
                         (['source=force', 'fz=1', 'mxy=1e9'], 'mxy = 1e9 N m (command line) has no effect: source=force takes no tensor'),
                         (['source=moment', 'mxy=1', 'mw=4'], 'mw = 4 (command line) has no effect: source=moment takes no such moment'),
                         (['source=explosion', 'm0=1', 'sigma=0.3'], 'sigma = 0.3 s (command line) has no effect on a Ricker wavelet')):
-    ran = launch.run(PROGRAM, 'plan', *DECK, *words)
+    ran = run('plan', *DECK, *words)
     claim(ran.returncode == 1 and sentence in ran.stderr, f'{" ".join(words)}: {ran.stderr.strip()}')
 done()

@@ -12,29 +12,23 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-import launch
-from check import claim, done, given_seed
+from check import claim, claim_refused, done, given_seed
+from launch import settings
+from minisem import PROGRAM, run
 from minisurvey import differences
 from spltools.mesh import exodus, mesh as meshes
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 TOOLS = Path(os.environ["ROOT"]) / "tools"
-run = functools.partial(launch.run, PROGRAM)
 DECK = dict(keymap="line.keymap", mesh="layers", layers="lake.layers", materials="lake.materials", components="vx,vy,vz", mesh_x0=0,
             mesh_x1=900, mesh_y0=0, mesh_y1=800, mesh_bottom=700, mesh_thinnest=0.5, fpeak=1.6, tmax=0.5, source="explosion", m0=1e12,
             threads=2)
+words = functools.partial(settings, DECK)
 LAYERS = "lake 20\nsediment 10+80*exp(-((x-500)^2+(y-400)^2)/250^2)-60*exp(-((x-100)^2+y^2)/300^2)\nrock floor.nc\n"
-
-
-def words(**changes):
-    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
 
 
 def refused(sentence, *expected, verb=(), **changes):
     r = run(*verb, *words(output="bad.nc", **changes))
-    said = r.stderr + r.stdout
-    claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
-          f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
+    claim_refused(r, "bad.nc", sentence, *expected)
 
 
 def grid(path, up=False, fill=False):

@@ -2,30 +2,23 @@
 """Media of spectral elements by point, from volumes: volumes of two even media give the traces of a table of them, whichever way they
 come, and by ranks the same file; a gradient gives the time that its rays take; what does not fit is refused with a sentence."""
 import functools
-import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-import launch
-from check import claim, done, given_seed
+from check import claim, claim_refused, done, given_seed
+from launch import settings
+from minisem import MESH, run
 from minisurvey import differences
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
-MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 N = (14, 14, 14)
 seed = given_seed()
 DECK = dict(keymap="line.keymap", mesh="box.exo", components="p,vx,vz", fpeak=3.5, tmax=0.4, threads=2)
+words = functools.partial(settings, DECK)
 GRID = dict(model_nx=N[0], model_ny=N[1], model_nz=N[2], model_dx=50, model_dy=50, model_dz=50, model_x0=25, model_y0=25, model_z0=25)
 VOLUMES = dict(vp="vp.bin", vs="vs.bin", rho="rho.bin", **GRID)
-
-
-def words(*decks, **changes):
-    deck = functools.reduce(lambda a, b: {**a, **b}, decks, DECK)
-    return [f"{k}={v}" for k, v in {**deck, **changes}.items() if v is not None]
 
 
 def put(name, values):
@@ -49,9 +42,7 @@ def apart(a, b):
 
 def refused(sentence, *expected, **changes):
     r = run(*words(VOLUMES, output="bad.nc", **changes))
-    said = r.stderr + r.stdout
-    claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
-          f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
+    claim_refused(r, "bad.nc", sentence, *expected)
 
 
 subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "700", "--y", "0", "700", "--z", "-700", "0", "--elements", "7", "7", "7",

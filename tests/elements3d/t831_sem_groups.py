@@ -4,7 +4,6 @@ and pictures, have the file of one rank, whichever the variant and however many 
 what travels; a group that loses a rank deals the shot again and goes on from the parts of a state; what a group cannot do is refused
 before anything is computed."""
 import functools
-import os
 import random
 import re
 import subprocess
@@ -16,27 +15,24 @@ import numpy as np
 import jobs
 import launch
 from check import claim, done, drawn, given_seed
+from launch import settings
+from minisem import MESH, PROGRAM, run
 from minisurvey import differences
 from shims import shim
 from spltools.mesh import exodus
 from spltools.mesh.mesh import Block, Mesh
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
 jobs.PROGRAM, jobs.command = PROGRAM, functools.partial(launch.command, PROGRAM)
 SEED = given_seed()
 random.seed(SEED)
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,szz,uy", fpeak=3.5, tmax=0.3, threads=1,
             sponge=100, receiver_z="surface", snapshot=0.1, snapshot_dx=70, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")
+words = functools.partial(settings, DECK)
 SOON = 100                                        # seconds in which a disturbed job must have ended
 
 
-def words(**changes):
-    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
-
-
 def make():
-    r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0",
+    r = subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0",
                         "--elements", "7", "6", "7", "--shake", "0.1", "--seed", str(SEED), "--block", "water:top", "--block", "rock:-200"],
                        capture_output=True, text=True)
     claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes box.exo {r.stderr}")
@@ -90,7 +86,7 @@ off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["
 claim(not off, f"variant fortran, group=3: the bits of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
 
 # Places that elements of several pieces have: nodes, and the middle of sides; depths from the sea floor.
-r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "even.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-700", "0",
+r = subprocess.run([MESH, "box", "-o", "even.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-700", "0",
                     "--elements", "7", "6", "7", "--block", "water:top", "--block", "rock:-200"], capture_output=True, text=True)
 Path("nodes.receivers").write_text("".join(f"{i + 1} {100 * (i % 8)} {[0, 100, 250][i % 3]} {50 * (i % 13)}\n" for i in range(40)))
 Path("nodes.keymap").write_text("spread nodes list nodes.receivers\nshot 1 300 100 nodes y=300\n")

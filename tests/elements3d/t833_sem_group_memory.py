@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from check import claim, done, given_seed, skip
+from minisem import MESH, PROGRAM
 from peaks import peaks, run_watched
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
 SEED = given_seed()
 IDLE = 30                                         # MB of a rank that does nothing, as the program counts
 LOW, HIGH = 0.75, 1.3                             # of what is told, as in t414
@@ -23,7 +23,7 @@ if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
     sys.exit()
 
 random.seed(SEED)
-r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.exo", "--x", "0", f"{N}00", "--y", "0", f"{N}00", "--z", f"-{N}00",
+r = subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", f"{N}00", "--y", "0", f"{N}00", "--z", f"-{N}00",
                     "0", "--elements", str(N), str(N), str(N), "--shake", "0.1", "--seed", str(SEED)], capture_output=True, text=True)
 claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes {N**3} elements {r.stderr}")
 Path("box.materials").write_text("* 3000 1700 2200\n")

@@ -3,8 +3,6 @@
 Thomsen's parameters with tilt and azimuth give those of constants that this test turns by itself, with z of the mesh up and down;
 a table that is of no medium is refused; plan tells the slowest and the fastest wave; where such rock attenuates volumes are reciprocal.
 The weight of an ocean, from its parameter on."""
-import functools
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -12,12 +10,9 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-import launch
 from check import claim, done
+from minisem import MESH, run
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
-MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 FIELDS = ("vx", "vy", "vz", "sxx", "syz", "p", "exy")
 NAMES = ("vx", "vy", "vz", "sxx", "syz", "pressure", "exy")
 DECK = dict(keymap="line.keymap", mesh="box.exo", components=",".join(FIELDS), source="force", fx=1, fy=-0.6, fz=0.8, fpeak=2, tmax=0.8, threads=2)

@@ -7,8 +7,6 @@ The reference: phase velocities by eigenvalues of Christoffel's matrix, whose gr
 measurement: what two receivers on a ray are apart in time, by the phase of their cross-spectrum around its peak. Pressure is
 recorded of P and rotation of S, each of which has no near field in an isotropic medium but that of a dipole, which the force's
 rotation is divided by."""
-import functools
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +14,9 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-import launch
 from check import claim, done
+from minisem import MESH, run
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
-MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 BOUND = 0.005
 VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
 SIZE, N, START, NEAR, FAR = 1700.0, 17, 450.0, 700.0, 1350.0

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Two blocks of anisotropic rock, one far below, that have the same constants over mu, but another Q or other velocities: what no wave
 reaches changes no trace, and groups of any number of ranks record the same bits."""
-import functools
 import os
 import subprocess
 from pathlib import Path
@@ -9,14 +8,11 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
-import launch
 from check import claim, done
+from minisem import MESH, run
 
 SEED = int(os.environ.get("SEED", 849))
 RANDOM = np.random.default_rng(SEED)
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
-MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="two.materials", source="force", fx=1, fy=-0.6, fz=0.8, fpeak=2, tmax=0.8, dt=0.004,
             dt_out=0.008, dispersion="warn", threads=1, overwrite="y")
 

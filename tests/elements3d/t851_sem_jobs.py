@@ -3,7 +3,6 @@
 threads, by the same mesh in Exodus files of other kinds, and by a job that was stopped and goes on; a receiver is where it was asked
 for; what cannot be modelled is refused with a sentence."""
 import functools
-import os
 import signal
 import subprocess
 import time
@@ -13,17 +12,13 @@ import numpy as np
 from netCDF4 import Dataset
 
 import launch
-from check import claim, done
+from check import claim, claim_refused, done
+from launch import settings
+from minisem import MESH, PROGRAM, run
 from minisurvey import differences
 
-PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
-run = functools.partial(launch.run, PROGRAM)
-MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
 DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="p,vx,vz,uz,ax,szz", fpeak=3.5, tmax=0.7, threads=2)
-
-
-def words(**changes):
-    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
+words = functools.partial(settings, DECK)
 
 
 def box(path, seed=3):
@@ -59,9 +54,7 @@ def same(name, sentence, *more, ranks=1, **changes):
 
 def refused(sentence, *expected, ranks=1, **changes):
     r = run(*words(output="bad.nc", **changes), ranks=ranks)
-    said = r.stderr + r.stdout
-    claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
-          f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
+    claim_refused(r, "bad.nc", sentence, *expected)
 
 
 def stopped():

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """LOH.1 by spectral elements that honour the layer, as the deck has it: the exact motion of layers, which spl-reference finds; and by
 elements that are twice as wide as high, so that sources and receivers in flat elements are right."""
-import functools
 import os
 import re
 import shutil
@@ -9,11 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import launch
 from check import PATIENCE, claim, done
+from minisem import run
 
 ROOT = Path(os.environ["ROOT"])
-run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 for path in [*(ROOT / "keymaps").glob("loh1.*"), *(ROOT / "inputs").glob("loh1_sem.*")]:
     shutil.copy(path, ".")
 

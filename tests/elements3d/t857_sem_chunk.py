@@ -3,17 +3,16 @@
 PREM; those of the sizes of Komatitsch, Michea & Erlebacher (2009, J. Parallel Distrib. Comput. 69, 451-460) are taken by SplSemmod."""
 import functools
 import math
-import os
 from pathlib import Path
 
 from check import claim, done
+from minisem import run
 
-import launch
 from spltools.mesh import chunk
 from toolrun import Tool
 
 tool = Tool('spl-mesh', 'bad.exo')
-plan = functools.partial(launch.run, Path(os.environ['B']) / 'bin' / 'SplSemmod', 'plan')
+plan = functools.partial(run, 'plan')
 # Table of PREM: depth [km] of an upper side of a layer, vp, vs [m/s], rho [kg/m3], Qs
 TABLE = {24.4: (8110.61, 4490.94, 3380.76, 600), 220.0: (8558.96, 4643.91, 3435.78, 143), 400.0: (9133.97, 4932.59, 3723.78, 143),
          670.0: (10751.31, 5945.08, 4380.71, 312)}

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The same mesh of water over rock with nodes and elements numbered and turned at random gives the same traces but for rounding; one
 that comes from files of Gmsh 2.2 and 4.1, text and binary, and from a folder of SPECFEM gives the same bits. SEED may be given."""
-import functools
 import os
 import subprocess
 import sys
@@ -10,13 +9,12 @@ from pathlib import Path
 import meshfiles
 import numpy as np
 from check import claim, done, given_seed
+from minisem import run
 from netCDF4 import Dataset
 from spltools.mesh import exodus, hexahedron
 from spltools.mesh.mesh import Block, Mesh
 
-import launch
 
-run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 MESH = [sys.executable, str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")]
 SEED = given_seed()
 
@@ -71,7 +69,7 @@ def test_renumbered():
 def test_files():
     mesh = meshfiles.Bent(8)
     Path("specfem").mkdir()
-    meshfiles.write_specfem("specfem", mesh, lambda name, text: (Path("specfem") / name).write_text(text))
+    meshfiles.write_specfem(mesh, lambda name, text: (Path("specfem") / name).write_text(text))
     sources = ["specfem"]
     for version, write in (("2.2", meshfiles.write_msh22), ("4.1", meshfiles.write_msh41)):
         for binary in (False, True):

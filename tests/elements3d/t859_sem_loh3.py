@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """LOH.3, a layer over a half-space of Q = 40 to 156, by spectral elements of 2 km at 0.65 Hz, as the deck says: against the exact motion
 of layers of a constant Q, which spl-reference finds; without attenuation it is off."""
-import functools
 import os
 import re
 import shutil
@@ -9,11 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import launch
 from check import PATIENCE, claim, done
+from minisem import run
 
 ROOT = Path(os.environ["ROOT"])
-run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 for path in [*(ROOT / "keymaps").glob("loh1.*"), *(ROOT / "inputs").glob("loh?_sem.*")]:
     shutil.copy(path, ".")
 WORDS = re.search(r"# To 0\.65 Hz in seconds: (.*)\.$", Path("loh3_sem.par").read_text(), re.MULTILINE).group(1).split()

@@ -12,12 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import launch
 from check import PATIENCE, claim, done, drawn, given_seed
+from launch import settings
+from minisem import run
 from minisurvey import differences
 
 ROOT = Path(os.environ["ROOT"])
-run = functools.partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 SEED = given_seed()
 random.seed(SEED)
 
@@ -60,10 +60,7 @@ if "layer" in tried:
 DECK = dict(keymap="line.keymap", mesh="layers", layers="deep.layers", materials="deep.materials", components="vx,vz", fpeak=1.6, tmax=0.1, delay=0.2,
             mesh_x0=0, mesh_x1=800, mesh_y0=0, mesh_y1=800, mesh_bottom=4500, mesh_per_wave=1.4,  mesh_doubling="600,1900", sponge=150, threads=1, pgv="y",
             snapshot_dx=150)
-
-
-def words(**changes):
-    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
+words = functools.partial(settings, DECK)
 
 
 Path("deep.layers").write_text("lake 0\nclay 200-260*exp(-((x-300)^2+(y-500)^2)/500^2)\nrock 450+60*sin(x/300)\nmantle 1400\n")

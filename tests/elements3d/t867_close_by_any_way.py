@@ -3,21 +3,18 @@
 elements, sources and stations at random places, corners and faces too: a volume in water, deep and below its surface, against its closed
 form; a force in rock that attenuates against Green's function of constant Q (Aki & Richards 2002, eq. 4.23; Kjartansson 1979). A group of
 ranks has the bits of one. On their source they are told of, and in rock next to the ground."""
-import os
 import re
 import subprocess
 from pathlib import Path
 
-import launch
 import numpy as np
 from check import claim, done, given_seed
 from greens import green
+from minisem import MESH, run as model
 from netCDF4 import Dataset
 
 seed = given_seed()
-print(f'seed {seed}')
 rng = np.random.default_rng(seed)
-PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
 N, F, DT, NT = 12, 5.0, 0.004, 100
 away = np.array([0.04, 0.12, 0.3, 0.5, 0.8, 1.0, 1.3, 1.6, 1.9])
 
@@ -25,7 +22,7 @@ away = np.array([0.04, 0.12, 0.3, 0.5, 0.8, 1.0, 1.3, 1.6, 1.9])
 def mesh(edge):
     side = str(N * edge)
     Path('box.exo').unlink(missing_ok=True)
-    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
+    subprocess.run([MESH, 'box', '-o', 'box.exo', '--x', '0', side, '--y', '0', side, '--z', '-' + side, '0',
                     '--elements', *3 * [str(N)], '--shake', '0.1'], check=True, capture_output=True)
 
 
@@ -45,8 +42,8 @@ def shot(edge, words, components, shallow=False):
 
 
 def run(words, components, ranks=1, verb=(), output=None):
-    return launch.run(PROGRAM, *verb, 'keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}',
-                      f'dt_out={DT}', 'dispersion=warn', 'components=' + ','.join(components), f'output={output or f"shot{count}.nc"}', *words, ranks=ranks)
+    return model(*verb, 'keymap=near.keymap', 'mesh=box.exo', 'materials=box.materials', f'fpeak={F}', f'tmax={DT * (NT - 1)}',
+                 f'dt_out={DT}', 'dispersion=warn', 'components=' + ','.join(components), f'output={output or f"shot{count}.nc"}', *words, ranks=ranks)
 
 
 count = 0

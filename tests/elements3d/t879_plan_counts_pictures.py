@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """`plan` of a job of spectral elements counts the time of its pictures and of its map of peak ground velocity, which may take longer
 than the steps themselves. Both are figures of one plan: how fast the machine is, and how busy, counts for little."""
-import os
 import re
-from functools import partial
 from pathlib import Path
 
-import launch
 from check import claim, done
+from minisem import run
 
-run = partial(launch.run, Path(os.environ["B"]) / "bin" / "SplSemmod")
 Path("line.keymap").write_text("spread st fixed x0=100 interval=100 channels=5 depth=0 y=500\n"
                                "shots first_record=1 n=1 x0=1500 dx=100 z=400 y=1500 spread=st\n")
 Path("two.layers").write_text("soft 0\nhard 600\n")

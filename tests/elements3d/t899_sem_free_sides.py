@@ -7,21 +7,18 @@ explosion and down to 0.3 edges below it, compared with sums over wavenumbers of
 keep the ground free of tractions but the water's, and the sound in this below its surface; velocity in that from 0.001 edges above the floor
 on. In rock whose axis of symmetry is vertical, of low Q: on level ground szz = 0, ezz = -c13/c33 (exx + eyy) and horizontal stresses follow from
 complex constants at each frequency, those of its isotropic average by constant Q. All places, elements and media are drawn at random."""
-import os
 import subprocess
 from pathlib import Path
 
-import launch
 import numpy as np
 from check import claim, done, drawn, given_seed
 from exact import constant_q
+from minisem import MESH, run
 from netCDF4 import Dataset
 from scipy.special import j0, j1
 
 seed = given_seed()
-print(f'seed {seed}')
 rng = np.random.default_rng(seed)
-PROGRAM = Path(os.environ['B']) / 'bin' / 'SplSemmod'
 DT, NT, F = 0.004, 130, 5.0
 N, DEEP = 14, 9
 LIMIT = 0.012                                   # of the velocity there
@@ -56,7 +53,7 @@ def pieces(name, *words):
         return
     short = ('fpeak=8' if w.startswith('fpeak=') else w for w in words)      # the filter of traces needs fewer steps beyond tmax then
     short = (*short, 'tmax=0.06')
-    one, two = launch.run(PROGRAM, *short, 'output=one.nc', 'overwrite=y'), launch.run(PROGRAM, *short, 'group=2', 'output=two.nc', 'overwrite=y', ranks=3)
+    one, two = run(*short, 'output=one.nc', 'overwrite=y'), run(*short, 'group=2', 'output=two.nc', 'overwrite=y', ranks=3)
     if claim(one.returncode == two.returncode == 0, f'{name}: jobs of one and two ranks a shot {(one.stderr + two.stderr)[-300:] if two.returncode else ""}'):
         with Dataset('one.nc') as a, Dataset('two.nc') as b:
             names = [v for v in a.variables if a[v].dimensions[-1:] == ('time',) and a[v].ndim > 1]
@@ -68,7 +65,7 @@ def box(name, width, height, n, shake, turn, sea=0):
     """A mesh of n x n x DEEP elements, nodes moved by up to `shake` of an edge, turned about the corner of its upper side; z of turn down. sea: of so
     many metres, its floor plane."""
     blocks = ['--block', 'water:top', '--block', f'rock:{-sea}'] if sea else []
-    subprocess.run([Path(os.environ['ROOT']) / 'tools' / 'spl-mesh', 'box', '-o', f'{name}.exo', '--x', '0', str(width), '--y', '0', repr(width), '--z',
+    subprocess.run([MESH, 'box', '-o', f'{name}.exo', '--x', '0', str(width), '--y', '0', repr(width), '--z',
                     str(-height), '0', '--elements', str(n), str(n), str(DEEP), '--shake', shake, *blocks], check=True, capture_output=True)
     with Dataset(f'{name}.exo', 'r+') as file:
         down = np.array([file[f'coord{a}'][:] for a in 'xyz']) * [[1], [1], [-1]]
@@ -95,7 +92,7 @@ def shoot(name, depth, turn, shake):
     Path('water').write_text(f'* {c} 0 {rho}\n')
     deck = [f'keymap={name}.keymap', f'mesh={name}.exo', 'materials=water', f'fpeak={F}', f'dt_out={DT}', 'source=volume', 'components=vx,vy,vz,p',
             'dispersion=warn']
-    ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', f'output={name}.nc')
+    ran = run(*deck, f'tmax={DT * (NT - 1)}', f'output={name}.nc')
     if not claim(ran.returncode == 0, f'{name}: a job {ran.stderr[-300:] if ran.returncode else ""}'):
         return
     with Dataset(f'{name}.nc') as file:
@@ -199,7 +196,7 @@ def ground(name, shake, q=np.inf, turn=np.eye(3), sea=0):
     def record(names, asked):
         """Traces by name, and the time of the wavelet's zero; none where the job fails."""
         Path('rock.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(asked.tolist())))
-        ran = launch.run(PROGRAM, *deck, 'components=' + ','.join(names), f'tmax={DT * (NT - 1)}', f'output={name}.nc', 'overwrite=y')
+        ran = run(*deck, 'components=' + ','.join(names), f'tmax={DT * (NT - 1)}', f'output={name}.nc', 'overwrite=y')
         if not claim(ran.returncode == 0, f'{name}: a job {ran.stderr[-300:] if ran.returncode else ""}'):
             return None, 0
         with Dataset(f'{name}.nc') as file:
@@ -269,7 +266,7 @@ def layered():
     names = ['exx', 'eyy', 'ezz', 'exy', 'sxx', 'syy', 'szz', 'sxy', 'p']
     deck = ['keymap=layered.keymap', 'mesh=layered.exo', 'materials=layered', f'fpeak={F}', f'dt_out={DT}', 'source=force', 'fx=1', 'fy=-0.5', 'fz=0.8',
             'components=' + ','.join(names), 'dispersion=warn', 'memory_variables=all', f'q_f1={2.78 * F / 50}', f'q_f2={2.78 * F}', f'q_ref={F}']
-    ran = launch.run(PROGRAM, *deck, f'tmax={DT * (NT - 1)}', 'output=layered.nc')
+    ran = run(*deck, f'tmax={DT * (NT - 1)}', 'output=layered.nc')
     if not claim(ran.returncode == 0, f'layered rock: a job {ran.stderr[-300:] if ran.returncode else ""}'):
         return
     omega = np.pi / (4 * NT * DT) * np.arange(1, int(5 * F * 8 * NT * DT)) - 1j * np.log(1e6) / (NT * DT)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """A dead process is noticed at once, on the machine of rank 0 or of any rank that lives; nobody is waited for whose shots are all done;
 and where a silence is all that is seen, the lease follows the pace of the shots. All with the lease that jobs have by default."""
-import os
 import random
 import re
 import signal
 import time
 from pathlib import Path
 
-from check import claim, done, given_seed, skip
+from check import claim, done, given_seed, unsanitized
 from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
 from minisurvey import differences, statuses, write_keymap
 from shims import shim
@@ -109,9 +108,7 @@ claim(len(long) == 1 and long[0] < LEASE / 2 and "is dead" not in job.said(),
 
 # --- several machines ----------------------------------------------------------------------------------------------------
 
-if "debug" in os.environ["B"]:
-    skip("the shim and the address sanitizer do not go together")
-    done()
+unsanitized()
 # Ranks with different letters in MACHINES take themselves for processes of different machines.
 LIBRARY = shim("machines", r"""
 #define _GNU_SOURCE

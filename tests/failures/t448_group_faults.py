@@ -11,14 +11,12 @@ from pathlib import Path
 
 import jobs
 import mini3d
-from check import claim, done, given_seed, skip
+from check import claim, done, given_seed, unsanitized
 from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, noted, ranks_here, slow_machine, wait_until
 from minisurvey import differences
 from shims import shim
 
-if "debug" in os.environ["B"]:
-    skip("the shim and the address sanitizer do not go together")
-    done()
+unsanitized()
 jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
 LEASE, CALM, SOON = 2, 200, 150                   # seconds: of a worker, of one that a busy machine may keep silent, and in which any job must have ended
 OFTEN = "checkpoint=0.0015"                       # minutes: 90 ms

@@ -2,21 +2,18 @@
 """Rank 0 that a signal has stopped while it reads its input ends the job after five leases, not after the hour that it has for reading,
 alone on its machine too, and so it ends verify; one that is merely slow does not, nor does a job all of whose ranks stand still for as long, as a suspended one
 does."""
-import os
 import signal
 import time
 from pathlib import Path
 
 import jobs
 import mini3d
-from check import claim, done, skip
+from check import claim, done, unsanitized
 from jobs import MPIRUN, RECOVERY, Job, kick, line_with, ranks_here, wait_until
 from minisurvey import make
 from shims import shim
 
-if "debug" in os.environ["B"]:
-    skip("the shim and the address sanitizer do not go together")
-    done()
+unsanitized()
 LEASE = 1                                         # seconds
 STOPPED = "rank 0 has been stopped (SIGSTOP) for"
 SILENT = "it gave no sign of life for"

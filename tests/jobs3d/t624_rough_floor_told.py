@@ -12,7 +12,6 @@ from check import claim, done, given_seed
 from mini3d import run, traces, write_deck, write_keymap
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
 N, H = (14, 12, 16), 40.0
 DECK = {"layers": None, "vp": "vp.raw", "vs": "vs.raw", "rho": "rho.raw", "model_format": "raw32", "model_order": "xyz", "model_nx": N[0],

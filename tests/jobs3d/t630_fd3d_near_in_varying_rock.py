@@ -9,7 +9,6 @@ from check import claim, done, drawn, given_seed
 from mini3d import run, traces, write_deck
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
 VP, VS, RHO, H, N = 3000.0, 1700.0, 2300.0, 20.0, 14          # even rock, spacing, cells of the model along each axis
 FMAX = VS / (9 * H)

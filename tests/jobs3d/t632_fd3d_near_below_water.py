@@ -10,7 +10,6 @@ from check import claim, done, drawn, given_seed
 from mini3d import run, traces, write_deck
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
 C, RHO, H, POINTS = 1480.0, 1020.0, 10.0, 8
 FMAX = C / (POINTS * H)

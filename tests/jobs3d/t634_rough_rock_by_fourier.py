@@ -15,7 +15,6 @@ import launch
 from check import claim, done, drawn, given_seed
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 rng = np.random.default_rng(SEED)
 BIN = Path(os.environ["B"]) / "bin"
 MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from check import claim, done
-from exact import force_in_rock
+from exact import double_couple, force_in_rock
 from mini3d import run, traces, write_deck
 
 VP, VS, RHO, FPEAK, DT_OUT, N = 3000.0, 1700.0, 2300.0, 2.0, 0.004, 226
@@ -76,18 +76,10 @@ def compare(name, path, kind, strength, delay, stations=STATIONS):
     claim(worst < BOUND, f"{name}: relative L2 of the three components at most {worst:.4f} at {len(stations)} stations, bound {BOUND}")
 
 
-def dyad(strike, dip, rake):
-    s, d, r = np.radians([strike, dip, rake])
-    u = np.array([np.cos(r) * np.cos(s) + np.cos(d) * np.sin(r) * np.sin(s), np.cos(r) * np.sin(s) - np.cos(d) * np.sin(r) * np.cos(s),
-                  -np.sin(d) * np.sin(r)])
-    n = np.array([-np.sin(d) * np.sin(s), np.sin(d) * np.cos(s), -np.cos(d)])
-    return np.outer(u, n) + np.outer(n, u)
-
-
 DELAY = 0.6
 common = dict(delay=DELAY)
 model("dc.nc", source="dc", strike=35, dip=60, rake=-40, m0=1e15, components="vx,vy,vz,p,sxx,syy,szz,exx,eyy,ezz,exy,wz", **common)
-compare("double couple", "dc.nc", "moment", 1e15 * dyad(35, 60, -40), DELAY)
+compare("double couple", "dc.nc", "moment", 1e15 * double_couple(35, 60, -40), DELAY)
 model("force.nc", source="force", fx=2e9, fy=-1e9, fz=3e9, **common)
 compare("force", "force.nc", "force", np.array([2e9, -1e9, 3e9]), DELAY)
 model("boom.nc", source="explosion", m0=1e15, **common)
@@ -100,7 +92,7 @@ Path("near").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in en
 Path("near.keymap").write_text(f"spread net list near\nshot 1 {SOURCE[0]} {SOURCE[2]} net y={SOURCE[1]}\n")
 near = dict(keymap="near.keymap", aperture=400, **common)
 model("near_dc.nc", source="dc", strike=35, dip=60, rake=-40, m0=1e15, **near)
-compare("double couple 0.5 to 4.3 cells away", "near_dc.nc", "moment", 1e15 * dyad(35, 60, -40), DELAY, NEAR)
+compare("double couple 0.5 to 4.3 cells away", "near_dc.nc", "moment", 1e15 * double_couple(35, 60, -40), DELAY, NEAR)
 model("near_force.nc", source="force", fx=2e9, fy=-1e9, fz=3e9, **near)
 compare("force 0.5 to 4.3 cells away", "near_force.nc", "force", np.array([2e9, -1e9, 3e9]), DELAY, NEAR)
 Path("water.layers").write_text("0 1500 0 1000\n")
@@ -126,8 +118,8 @@ claim(off < 0.01, f"dp/dt = -K (exx + eyy + ezz): relative L2 {off:.4f}, bound 0
 want = []
 for s in STATIONS:
     h = 5.0
-    d = [[(exact("moment", 1e15 * dyad(35, 60, -40), s - SOURCE + h * np.eye(3)[k], DELAY)[i]
-           - exact("moment", 1e15 * dyad(35, 60, -40), s - SOURCE - h * np.eye(3)[k], DELAY)[i]) / (2 * h) for k in range(3)]
+    d = [[(exact("moment", 1e15 * double_couple(35, 60, -40), s - SOURCE + h * np.eye(3)[k], DELAY)[i]
+           - exact("moment", 1e15 * double_couple(35, 60, -40), s - SOURCE - h * np.eye(3)[k], DELAY)[i]) / (2 * h) for k in range(3)]
          for i in range(2)]
     want.append([(d[0][1] + d[1][0]) / 2, (d[1][0] - d[0][1]) / 2])
 want = np.array(want)

@@ -9,6 +9,7 @@ import numpy as np
 from netCDF4 import Dataset
 
 from check import claim, done, skip
+from exact import double_couple
 from mini3d import PROGRAM, make, run, traces
 from peaks import peaks, run_watched
 
@@ -19,14 +20,6 @@ STRIKE, DIP = [35.0, 80.0], [60.0, 45.0]
 RAKE, DEPTH, ONSET, SLIP = [-40.0, 90.0], [0.0, 45.0], [0.0, 0.06], [0.4, 0.7]
 RATE = [np.array([0, 1, 2.5, 3, 1.5, 0.5, 0]), np.array([0, 4, 1, 0.25, 0])]       # cm/s in the SRF file
 M0 = [VS**2 * RHO * AREA * 0.01 * r.sum() * DT for r in RATE]
-
-
-def tensor(strike, dip, rake):
-    s, d, r = np.radians([strike, dip, rake])
-    u = np.array([np.cos(r) * np.cos(s) + np.cos(d) * np.sin(r) * np.sin(s), np.cos(r) * np.sin(s) - np.cos(d) * np.sin(r) * np.cos(s),
-                  -np.sin(d) * np.sin(r)])
-    n = np.array([-np.sin(d) * np.sin(s), np.sin(d) * np.cos(s), -np.cos(d)])
-    return np.outer(u, n) + np.outer(n, u)
 
 
 def write_srf():
@@ -51,7 +44,7 @@ def write_nc(path, by="tensor", nt=40, points=2, late=0, skip=(), kind="NETCDF3_
         f.createDimension("point", points)
         f.createDimension("time", nt)
         which = [i % 2 for i in range(points)]
-        m = [tensor(STRIKE[i], DIP[i], RAKE[i]) * M0[i] * 2 / points * change.get("sign", 1) for i in which]
+        m = [double_couple(STRIKE[i], DIP[i], RAKE[i]) * M0[i] * 2 / points * change.get("sign", 1) for i in which]
         columns = dict(x=("m", [0.0] * points), y=("m", [0.0] * points), z=("km", [DEPTH[i] / 1000 for i in which]),
                        onset=("s", [ONSET[i] - late * DT for i in which]))
         if by == "tensor":

@@ -18,7 +18,6 @@ from spltools.reference.layered_motion import Layers, layered_velocity
 ROOT = Path(os.environ["ROOT"])
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
-print(f"SEED={SEED}")
 for path in [*(ROOT / "keymaps").glob("loh1.*"), ROOT / "inputs/loh1.layers"]:
     shutil.copy(path, ".")
 

@@ -105,7 +105,6 @@ def weak():
 
 
 SEED = given_seed()
-print(f"SEED={SEED}")
 for what, place in drawn(2, (("in the centre of a cell", 0.5), ("one cell along x", [1.5, 0.5, 0.5]), ("between cells", [1.23, 0.81, 1.0])), SEED):
     compare(what, CELL + place)
 weak()

@@ -8,11 +8,11 @@ import numpy as np
 from netCDF4 import Dataset
 
 from check import claim, done, drawn, given_seed
+from exact import double_couple
 from mini3d import make, run, traces, write_deck
 from spltools.reference.layered_motion import Layers, layered_velocity
 
 SEED = given_seed()
-print(f"seed {SEED}")
 rng = np.random.default_rng(SEED)
 TOP, BELOW = (1700.0, 2300.0), (2100.0, 2500.0)              # vs, density; the second from 240 m on
 EARTH = f"0 3000 {TOP[0]} {TOP[1]}\n240 3800 {BELOW[0]} {BELOW[1]}\n"
@@ -49,15 +49,6 @@ def srf(points, version, wrap=6):
     return text
 
 
-def tensor(strike, dip, rake):
-    """Twice the symmetric part of slip times normal, of Aki & Richards (2002, eq. 4.88 and 4.89); x north, y east, z down."""
-    s, d, r = np.radians([strike, dip, rake])
-    u = np.array([np.cos(r) * np.cos(s) + np.cos(d) * np.sin(r) * np.sin(s), np.cos(r) * np.sin(s) - np.cos(d) * np.sin(r) * np.cos(s),
-                  -np.sin(d) * np.sin(r)])
-    n = np.array([-np.sin(d) * np.sin(s), np.sin(d) * np.cos(s), -np.cos(d)])
-    return np.outer(u, n) + np.outer(n, u)
-
-
 def integrate(text, shot_depth=SHOT):
     """Moments of the text alone: sum of the tensors, sum of the scalar moments, points that slip."""
     words = [line.split() for line in text.split("\n")]
@@ -74,7 +65,7 @@ def integrate(text, shot_depth=SHOT):
             while len(rate) < int(slip[2 * d + 2]):
                 rate += [float(w) for w in words[row]]
                 row += 1
-            m += rho * vs**2 * head[5] * 1e-4 * 0.01 * head[7] * np.sum(rate) * tensor(head[3], head[4], slip[0] + turn)
+            m += rho * vs**2 * head[5] * 1e-4 * 0.01 * head[7] * np.sum(rate) * double_couple(head[3], head[4], slip[0] + turn)
         total += m
         scalars += np.sqrt((m * m).sum() / 2)
         used += m.any()
@@ -362,7 +353,7 @@ for _ in range(4):
     p = point(0, lon=20 + east / EAST, lat=45 + north / NORTH, depth=depth / 1000, strike=strike, dip=dip, rake=rake, dt=0.05, tinit=tinit,
               rates=[rate, [], []], vs=100 * vs, rho=rho / 1000, slips=[0.05 * rate.sum(), 0, 0])
     points.append(p if version == 2 else {k: v for k, v in p.items() if k not in ("vs", "rho")})
-    m = TURN @ tensor(strike, dip, rake) @ TURN.T * rho * vs**2 * p["area"] * 1e-4
+    m = TURN @ double_couple(strike, dip, rake) @ TURN.T * rho * vs**2 * p["area"] * 1e-4
     steps = tinit + 0.05 * np.arange(len(rate))
     want += layered_velocity(Layers(ROWS), depth, m[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], STATIONS - TURN @ [north, east, 0],
                              lambda w, r=rate, at=steps: 0.01 * 0.05 * np.sinc(w * 0.05 / 2 / np.pi) ** 2 * (r @ np.exp(-1j * w * at)), 6.0, T)

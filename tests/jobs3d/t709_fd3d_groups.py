@@ -5,19 +5,12 @@ import json
 import re
 from pathlib import Path
 
-from check import claim, done
+from check import claim, done, told
 from mini3d import make, PROGRAM, run
 from minisurvey import differences
 from shims import shim
 
 make(shots=3, npml=6)
-
-
-def told(r, status, sentence, *words):
-    said = r.stdout + r.stderr
-    missing = [w for w in words if w not in said]
-    claim(r.returncode == status and not missing, f"{sentence}: exit status {r.returncode}, must be {status}"
-          + (f", lacks '{missing[0]}' in: {said[:800]}" if missing else ""))
 
 
 # --- plan -------------------------------------------------------------------------------------------------------------

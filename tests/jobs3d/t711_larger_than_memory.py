@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from check import claim, done, skip
+from check import claim, done, skip, told
 from mini3d import PROGRAM, run, write_keymap
 from minisurvey import differences
 from shims import shim
@@ -14,13 +14,6 @@ from shims import shim
 N = (30, 26, 22)
 Path("meminfo").write_text("MemTotal: 100000000 kB\nMemAvailable: 100 kB\n")
 SMALL = {"LD_PRELOAD": shim("lessmem"), "MEMINFO": str(Path("meminfo").resolve())}
-
-
-def told(r, status, sentence, *words):
-    said = r.stdout + r.stderr
-    missing = [w for w in words if w not in said]
-    claim(r.returncode == status and not missing, f"{sentence}: exit status {r.returncode}, must be {status}"
-          + (f", lacks '{missing[0]}' in: {said[:800]}" if missing else ""))
 
 
 # --- a model larger than the memory ---------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ ROOT = Path(os.environ["ROOT"])
 for path in (ROOT / "keymaps").glob("loh1.*"):
     shutil.copy(path, ".")
 SEED = given_seed()
-print(f"SEED={SEED}")
 PLACES = len(drawn(4, range(8), SEED))
 
 

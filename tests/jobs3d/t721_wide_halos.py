@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jobs
 import mini3d
-from check import claim, done, drawn, given_seed
+from check import claim, done, drawn, given_seed, told
 from jobs import PATIENCE, Job, slow_machine
 from mini3d import make, run
 from minisurvey import differences
@@ -17,13 +17,6 @@ LENGTH = 2
 COARSE = {"half_length": LENGTH, "dispersion": "warn"}
 FILMS = {"snapshot": 0.1, "snapshot_planes": "top,y20,x300,z250", "snapshot_fields": "vz,p", "pgv": "y"}
 ROCK = "0 3000 1700 2200 60 30\n150 3500 2000 2300 200 100\n"
-
-
-def told(r, status, sentence, *words):
-    said = r.stdout + r.stderr
-    missing = [w for w in words if w not in said]
-    claim(r.returncode == status and not missing, f"{sentence}: exit status {r.returncode}, must be {status}"
-          + (f", lacks '{missing[0]}' in: {said[-800:]}" if missing else ""))
 
 
 def differ(one, two):

@@ -33,9 +33,26 @@ def claim_fails(action, words, sentence):
         claim(False, f"{sentence}: no error")
 
 
+def told(r, status, sentence, *words):
+    """Claims that a finished process ended with this exit status and said these words."""
+    said = r.stdout + r.stderr
+    missing = [w for w in words if w not in said]
+    claim(r.returncode == status and not missing, f"{sentence}: exit status {r.returncode}, must be {status}"
+          + (f", lacks '{missing[0]}' in: {said[-800:]}" if missing else ""))
+
+
+def claim_refused(r, output, sentence, *words):
+    """Claims that a finished process ended with exit status 1, said these words, and made no output."""
+    said = r.stderr + r.stdout
+    claim(r.returncode == 1 and all(w in said for w in words) and not os.path.exists(output),
+          f"{sentence}: refused, naming {', '.join(words)}: {said.strip()[-300:]}")
+
+
 def given_seed():
-    """SEED of the environment, or a number drawn by chance: print it, so that a failure can be drawn again."""
-    return int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
+    """SEED of the environment, or a number drawn by chance; printed, so that a failure can be drawn again."""
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
+    print(f"SEED={seed}", flush=True)
+    return seed
 
 
 def drawn(few, cases, seed):
@@ -46,6 +63,13 @@ def drawn(few, cases, seed):
 
 def skip(why):
     print(f"SKIP - {why}", flush=True)
+
+
+def unsanitized(why="the shim and the address sanitizer do not go together"):
+    """Ends a test here, skipped, where the build has sanitizers."""
+    if "debug" in os.environ["B"]:
+        skip(why)
+        done()
 
 
 def done():

@@ -36,6 +36,15 @@ def shoot(vp, rho, h, source, receivers, **deck):
         return ds["time"][:], *(ds[name][0].astype(float) for name in COMPONENTS)
 
 
+def double_couple(strike, dip, rake):
+    """Twice the symmetric part of slip times normal, of Aki & Richards (2002, eq. 4.88 and 4.89); degrees; x north, y east, z down."""
+    s, d, r = np.radians([strike, dip, rake])
+    u = np.array([np.cos(r) * np.cos(s) + np.cos(d) * np.sin(r) * np.sin(s), np.cos(r) * np.sin(s) - np.cos(d) * np.sin(r) * np.cos(s),
+                  -np.sin(d) * np.sin(r)])
+    n = np.array([-np.sin(d) * np.sin(s), np.sin(d) * np.cos(s), -np.cos(d)])
+    return np.outer(u, n) + np.outer(n, u)
+
+
 def error(a, exact):
     """Relative L2 difference, largest over the traces [%]."""
     return 100 * float(np.max(np.linalg.norm(a - exact, axis=-1) / np.linalg.norm(exact, axis=-1)))

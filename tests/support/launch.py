@@ -5,6 +5,12 @@ import subprocess
 from check import PATIENCE
 
 
+def settings(*decks, **changes):
+    """name=value of each parameter; later decks and changes go before, None leaves one out."""
+    deck = {k: v for d in (*decks, changes) for k, v in d.items()}
+    return [f"{k}={v}" for k, v in deck.items() if v is not None]
+
+
 def command(program, *words, ranks=1, options=()):
     """`options`: of mpirun. plan does not model shots to forecast the time, unless a test asks for it."""
     if words[:1] == ("plan",) and not any(w.startswith("forecast=") for w in words):

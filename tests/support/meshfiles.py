@@ -223,8 +223,8 @@ def write_unv(path, mesh):
 SPECFEM_FILES = {'zmax': 'free_or_absorbing_surface_file_zmax', 'zmin': 'absorbing_surface_file_bottom'}
 
 
-def write_specfem(folder, mesh, put):
-    """`put(name, text)` writes a file into the folder."""
+def write_specfem(mesh, put):
+    """`put(name, text)` writes a file of the folder."""
     rows = mesh.elements(SPECFEM if mesh.per == 27 else '') + 1
 
     def table(lines):

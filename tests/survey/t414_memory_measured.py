@@ -25,7 +25,6 @@ def megabytes(text):
 
 
 SEED = given_seed()
-print(f"seed {SEED}")
 
 
 def compare(what, *words, program=PROGRAM, alone=True):

@@ -20,7 +20,6 @@ from check import claim, done, given_seed  # noqa: E402
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
-print(f"seed {SEED}")
 FRESH = ("are 0", "be 0", "kilometres", "carries waves off", "graze", "stairs", "ft/s", "mixed up", "deeper than the model", "step from",
          "g/cm3")
 

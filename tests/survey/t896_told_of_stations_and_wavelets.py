@@ -15,7 +15,6 @@ from check import claim, done, given_seed
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
-print(f"seed {SEED}")
 
 
 def stations(xy, name="n.txt"):

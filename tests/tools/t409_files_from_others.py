@@ -22,7 +22,6 @@ from toolrun import Tool
 
 
 seed = given_seed()
-print(f'seed {seed}')
 rng = np.random.default_rng(seed)
 TOOLS = Path(os.environ['ROOT']) / 'tools'
 

@@ -18,7 +18,6 @@ from synthetic import line_of_shots, make_gathers
 os.environ['SPL_BIN'] = str(Path(os.environ['B']) / 'bin')
 seed = given_seed()
 draw = np.random.default_rng(seed)
-print(f'seed {seed}')
 
 # --- a survey as a lazy Dataset: every value of the file, nothing unless asked for, no damage past it ---
 shots = line_of_shots(n=5, nrec=6, nt=50, components=('pressure', 'vz'))

@@ -13,7 +13,6 @@ FOOT, SURVEY_FOOT = 0.3048, 1200 / 3937
 tool = Tool('spl-model', 'bad.nc')
 seed = given_seed()
 draw = np.random.default_rng(seed)
-print(f'seed {seed}')
 N = {'x': 9, 'y': 5, 'z': 7}
 
 

@@ -12,7 +12,6 @@ from check import claim, done, given_seed
 from toolrun import Tool
 
 SEED = given_seed()
-print(f'seed {SEED}')
 rng = np.random.default_rng(SEED)
 NZ, DZ = 11, 8.0
 tool = Tool('spl-model', 'bad.nc')

@@ -198,7 +198,7 @@ def test_specfem(mesh):
         with open(os.path.join(folder, name), 'w') as file:
             file.write(text)
 
-    meshfiles.write_specfem(folder, mesh, put)
+    meshfiles.write_specfem(mesh, put)
     convert(folder, 'specfem.exo', '--materials', 'table.txt')
     got = right(mesh, 'specfem.exo', f'SPECFEM, {mesh.per} nodes', PLAIN, FOLDER)
     convert(f'{mesh.per}_2.2_0.msh', 'gmsh.exo')

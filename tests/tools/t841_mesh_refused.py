@@ -395,7 +395,7 @@ def make():
     meshfiles.write_abaqus('good.inp', mesh)
     meshfiles.write_unv('good.unv', mesh)
     os.mkdir('good')
-    meshfiles.write_specfem('good', mesh, lambda name, text: put(f'good/{name}', text.splitlines()))
+    meshfiles.write_specfem(mesh, lambda name, text: put(f'good/{name}', text.splitlines()))
     shutil.copytree('good', 'random')
     call('convert', 'good.msh', '-o', 'good.exo')
 
