@@ -501,7 +501,7 @@ contains
 
     function NotEven() result(words)
       character(:), allocatable :: words
-      words = ' (a side of the mesh, but a plane free one of water, a contact or other rock is near)'
+      words = ' (a side of the mesh, but a plane free one, a contact or other rock is near)'
     end function NotEven
 
     function Slopes() result(words)

@@ -39,6 +39,7 @@ contains
       if (SomeAlike(self)) words = words//' or almost'                                                 ! not before 2026-11-30
     end if
     words = words//' near the source'                                                                    ! not before 2026-12-01
+    if (any(self%elements%face(:, :self%elements%solid) == face_free)) words = words//' and the ground'   ! not before 2026-12-01
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words

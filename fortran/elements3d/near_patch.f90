@@ -1,6 +1,6 @@
 !> The elements around a source as a small mesh of their own, of one medium, whose field is the exact one at its outer points: what
 !> the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are those whose
-!> middle lies within some edges of the source. Beyond a plane free side of a fluid the source has a negative image.
+!> middle lies within some edges of the source. They may have a plane free side (near_exact.f90).
 !>
 !> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
 !> as it would be of a blunt source.
@@ -10,17 +10,18 @@ module near_patch_m
   use elements_m, only: along, elements_t, face_absorbs, face_free, face_inner, in_element
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: TensorOf
-  use even_medium_m, only: EvenMotion, EvenPotential
   use gll_m, only: gll_d
   use hexahedron_m, only: HexLongest, HexPoints, hex_side_point
   use kinds_m, only: dp, sp
+  use layers_waves_m, only: near_layers_t
   use meetings_m, only: meetings_t, MeetingsMake
+  use near_exact_m, only: near_source_t, NearGuess, NearOuter
   use sem3d_element_m, only: ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
   private
-  public :: near_patch_t, near_source_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve
-  public :: PatchHelps, PatchMirror, NearExact
+  public :: near_patch_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve, PatchHelps
+  public :: PatchBeside
 
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
@@ -35,7 +36,6 @@ module near_patch_m
   real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
   integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
   real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
-  real(dp), parameter :: blunt = 0.3_dp           !< of an edge
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
   integer, parameter :: steps = 1000              !< of conjugate gradients, at most
 
@@ -45,21 +45,10 @@ module near_patch_m
     type(finder_t) :: finder
     real(dp), allocatable :: x(:, :)              !< of points [m], (3, points)
     logical, allocatable :: outer(:)              !< points,
-    logical, allocatable :: free(:)               !< and those on a free side of a fluid
+    logical, allocatable :: free(:)               !< and those on a free side
     logical :: plane = .true.                     !< which is plane,
     real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
   end type near_patch_t
-
-  !> A source in an even medium.
-  type :: near_source_t
-    logical :: solid = .true.
-    real(dp) :: x(3) = 0                          !< [m]
-    real(dp) :: medium(3) = 0                     !< rho, lambda, mu
-    real(dp) :: force(3) = 0, moment(3, 3) = 0    !< [N, N m]
-    real(dp) :: volume = 0                        !< in a fluid [m3],
-    logical :: mirrored = .false.                 !< with a negative image beyond a free side
-    real(dp) :: image(3) = 0                      !< [m]
-  end type near_source_t
 
 contains
 
@@ -94,24 +83,26 @@ contains
     list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
   end subroutine PatchList
 
-  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh, but a
-  !> free one of a fluid, or is anisotropic. The largest of several ranks is that of all.
+  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh that is
+  !> not free, or an ocean on it, or is anisotropic. The largest of several ranks is that of all.
   pure function PatchRange(elements, list) result(range)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: list(:)
     real(dp) :: range(patch_numbers)
-    real(dp) :: loss(2)
+    real(dp) :: loss(2), ocean
     integer :: i
     range = -huge(range)
     do i = 1, size(list)
       associate (e => list(i))
         loss = 0
         if (allocated(elements%loss)) loss = elements%loss(:, e)
+        ocean = 0
+        if (allocated(elements%ocean)) ocean = maxval(elements%ocean(:, e))
         range = max(range, [real(maxval(elements%rho(:, e)), dp), real(maxval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), &
                             real(maxval(elements%mu(:, e)), dp), loss, -real(minval(elements%rho(:, e)), dp), &
                             -real(minval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), -real(minval(elements%mu(:, e)), dp), &
                             -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. &
-                            .not. (elements%face(:, e) == face_free .and. e > elements%solid)) .or. TensorOf(elements, e) > 0)])
+                            elements%face(:, e) /= face_free) .or. ocean > 0 .or. TensorOf(elements, e) > 0)])
       end associate
     end do
   end function PatchRange
@@ -165,6 +156,10 @@ contains
         end do
       end do
       where (mesh%face == face_absorbs) mesh%face = face_inner
+      if (dot_product(patch%normal, sum(patch%x, 2)/mesh%points) < patch%level) then
+        patch%normal = -patch%normal
+        patch%level = -patch%level
+      end if
     end associate
 
   contains
@@ -250,42 +245,36 @@ contains
     end do
   end subroutine PatchHelps
 
-  !> The image of a source beyond the free side of a patch.
-  pure subroutine PatchMirror(patch, source)
+  !> What is beside a source in a patch: its image beyond the free side of a fluid, or layers.
+  pure subroutine PatchBeside(patch, source)
     type(near_patch_t), intent(in) :: patch
     type(near_source_t), intent(inout) :: source
-    source%mirrored = any(abs(patch%normal) > 0)
-    source%image = source%x - 2*(dot_product(patch%normal, source%x) - patch%level)*patch%normal
-  end subroutine PatchMirror
+    real(dp) :: depth
+    if (all(abs(patch%normal) <= 0)) return
+    depth = max(0.0_dp, dot_product(patch%normal, source%x) - patch%level)
+    source%mirrored = .not. source%solid
+    source%layered = source%solid
+    source%image = source%x - 2*depth*patch%normal
+    source%origin = source%x - depth*patch%normal
+    source%axes = Axes(patch%normal)
+    associate (rho => source%medium(1), lambda => source%medium(2), mu => source%medium(3))
+      if (source%solid) source%layers = near_layers_t(1, .true., [0.0_dp], reshape([sqrt([lambda + 2*mu, mu]/rho), rho], [3, 1]))
+    end associate
+  end subroutine PatchBeside
 
-  !> The exact field at x of a source blunt by so much [of an edge], u or chi, and its gradient.
-  pure subroutine NearExact(source, s, x, edge, u, g)
-    type(near_source_t), intent(in) :: source
-    real(dp), intent(in) :: s, x(3), edge
-    real(dp), intent(out) :: u(:)
-    real(dp), intent(out), optional :: g(3, 3)
-    real(dp) :: chi, slope(3), image, other(3)
-    if (source%solid) then
-      call EvenMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
-      return
-    end if
-    call EvenPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
-    if (source%mirrored) then
-      call EvenPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
-      chi = chi - image
-      slope = slope - other
-    end if
-    u(1) = chi
-    if (present(g)) g = spread(slope, 1, 3)
-
-  contains
-
-    pure real(dp) function Bluntness(x)
-      real(dp), intent(in) :: x(3)
-      Bluntness = 0
-      if (edge > 0) Bluntness = (blunt*edge)**2*exp(-sum(x**2)/edge**2)
-    end function Bluntness
-  end subroutine NearExact
+  !> Three directions at right angles, the last of which is given.
+  pure function Axes(last)
+    real(dp), intent(in) :: last(3)
+    real(dp) :: Axes(3, 3)
+    integer :: least
+    least = minloc(abs(last), 1)
+    Axes(3, :) = last
+    Axes(1, :) = -last(least)*last
+    Axes(1, least) = Axes(1, least) + 1
+    Axes(1, :) = Axes(1, :)/norm2(Axes(1, :))
+    Axes(2, :) = [last(2)*Axes(1, 3) - last(3)*Axes(1, 2), last(3)*Axes(1, 1) - last(1)*Axes(1, 3), &
+                  last(1)*Axes(1, 2) - last(2)*Axes(1, 1)]
+  end function Axes
 
   !> The field of the mesh at all points, (times, components, points): u, or chi, of forces b(components, points). edge [m].
   subroutine PatchSolve(patch, source, s, b, edge, threads, u)
@@ -295,6 +284,9 @@ contains
     integer, intent(in) :: threads
     real(dp), allocatable, intent(out) :: u(:, :, :)
     real(dp), allocatable :: slope(:, :, :, :), volume(:, :), mass(:), stiff(:, :), r(:, :, :), z(:, :, :), p(:, :, :), q(:, :, :)
+    real(dp), allocatable :: outer(:, :)
+    integer, allocatable :: list(:)
+    logical :: fixed(patch%mesh%points)           !< points whose values are known
     real(dp) :: before(near_times), now(near_times), first(near_times), step(near_times)
     integer :: i, e, n, c, parts, taken
     parts = size(b, 1)
@@ -310,16 +302,26 @@ contains
         call AddDiagonal(source, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
       end do
       mass = mass*merge(source%medium(1), 1/source%medium(2), source%solid)
-      do i = 1, mesh%points
-        do n = 1, near_times
-          call NearExact(source, s(n), patch%x(:, i), merge(0.0_dp, edge, patch%outer(i)), u(n, :, i))
+      fixed = patch%outer
+      list = pack([(i, i=1, mesh%points)], patch%outer)
+      allocate (outer(parts, size(list)))
+      do n = 1, near_times
+        call NearOuter(source, s(n), patch%x(:, list), threads, outer)
+        u(n, :, list) = outer
+        do i = 1, mesh%points
+          if (.not. patch%outer(i)) call NearGuess(source, s(n), patch%x(:, i), edge, u(n, :, i))
         end do
-        if (patch%free(i)) u(:, :, i) = 0
       end do
+      if (.not. source%solid) then
+        fixed = fixed .or. patch%free
+        do i = 1, mesh%points
+          if (patch%free(i)) u(:, :, i) = 0
+        end do
+      end if
       call Multiply(u, q)
       do i = 1, mesh%points
         do c = 1, parts
-          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), patch%outer(i) .or. patch%free(i))   ! their values are known
+          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), fixed(i))
         end do
       end do
       do taken = 0, steps
@@ -347,7 +349,7 @@ contains
           step(n) = now(n)/sum(p(n, :, :)*q(n, :, :))
         end do
         do i = 1, mesh%points
-          if (patch%outer(i) .or. patch%free(i)) cycle
+          if (fixed(i)) cycle
           do c = 1, parts
             u(:, c, i) = u(:, c, i) + step*p(:, c, i)
             r(:, c, i) = r(:, c, i) - step*q(:, c, i)

@@ -15,8 +15,9 @@ submodule(sem3d_m) sem3d_near
   use hexahedron_m, only: HexLongest
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
-  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
-                          PatchHas, PatchList, PatchMake, PatchMirror, PatchRange, PatchReach, PatchSolve, NearExact
+  use near_exact_m, only: NearFields
+  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchEven, PatchHas, &
+                          PatchList, PatchMake, PatchRange, PatchReach, PatchSolve
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
@@ -139,8 +140,9 @@ contains
   module procedure MakeNear
     type(sem3d_list_t) :: acts, reads
     type(sem3d_place_t) :: at_source, place(size(helped))
-    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
+    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :), motion(:, :, :), gradient(:, :, :, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
+    integer, allocatable :: nearby(:)             !< receivers that are helped
     type(near_source_t) :: source
     integer :: e, r, m, k, n
     allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
@@ -154,7 +156,7 @@ contains
       call SourceParts(self%own%source, bulk, source%force, six)
       source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
       source%volume = six(1)/bulk
-      call PatchMirror(patch, source)
+      call PatchBeside(patch, source)
       v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
       s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
       n = count(helped)*(size(names) + 1)
@@ -168,6 +170,12 @@ contains
         call Sem3dPlace(patch%mesh, patch%meetings, e, xi, At(r), self%band(), place(r))
       end do
       !$omp end parallel do
+      nearby = pack([(r, r=1, size(helped))], helped)
+      allocate (motion(3, size(nearby), near_times), gradient(3, 3, size(nearby), near_times))
+      do k = 1, near_times
+        call NearFields(source, s(k), reshape([(At(nearby(m)), m=1, size(nearby))], [3, size(nearby)]), &
+                        max(1, self%team%threads), motion(:, :, k), gradient(:, :, :, k))
+      end do
       do r = 1, size(helped)
         if (.not. helped(r) .or. allocated(error)) cycle
         do m = 1, size(names)
@@ -206,14 +214,15 @@ contains
     subroutine Record(trace, name)
       integer, intent(in) :: trace
       character(*), intent(in) :: name
-      integer :: k
+      integer :: k, m
       call Sem3dRecord(reads, place(r), name, error)
       if (allocated(error)) return
       n = n + 1
       self%near%trace(n) = trace
       self%near%order(n) = merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
                                  scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))
-      exact(:, n) = [(Exactly(s(k), At(r), name), k=1, near_times)]
+      m = findloc(nearby, r, 1)
+      exact(:, n) = [(Exactly(motion(:, m, k), gradient(:, :, m, k), name), k=1, near_times)]
     end subroutine Record
 
     pure function At(r) result(x)
@@ -222,14 +231,12 @@ contains
       x = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)]
     end function At
 
-    !> What the component would be made of by the exact field.
-    real(dp) function Exactly(s, x, name)
-      real(dp), intent(in) :: s, x(3)
+    !> What the component would be made of by the exact field and its gradient.
+    real(dp) function Exactly(u, g, name)
+      real(dp), intent(in) :: u(:), g(:, :)
       character(*), intent(in) :: name
-      real(dp) :: u(3), g(3, 3)
       integer :: axis
       axis = index('xyz', name(2:2))
-      call NearExact(source, s, x, 0.0_dp, u, g)
       if (source%solid) then
         if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
         if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place(r), name)*g)
