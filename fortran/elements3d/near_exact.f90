@@ -1,9 +1,10 @@
 !> The exact field of a source that a mesh's is compared with (near_patch.f90), of waves that grow as exp(s t), s > 0: in an even
-!> medium, in a fluid with the image beyond a plane free side, in rock below a plane free side (sources/layers_exact.f90).
+!> medium, in a fluid with the image beyond a plane free side, in rock below a plane free side or beside a plane contact
+!> (sources/layers_exact.f90).
 !>
-!> At the thousands of outer points of a patch an integral over wavenumbers each would take seconds. What the plane sends back is
-!> smooth there. So it is computed on rings around the axis through the source, which has a trigonometric polynomial of the azimuth,
-!> and goes by Chebyshev's polynomials of the distance from where the axis meets the plane and of the angle to it.
+!> At the thousands of outer points of a patch an integral over wavenumbers each would take seconds. What the plane sends back or
+!> lets through is smooth there. So it is computed on rings around the axis through the source, which has a trigonometric polynomial
+!> of the azimuth, and goes by Chebyshev's polynomials of the distance from where the axis meets the plane and of the angle to it.
 module near_exact_m
   use even_medium_m, only: EvenMotion, EvenPotential
   use kinds_m, only: dp, pi
@@ -22,7 +23,7 @@ module near_exact_m
     real(dp) :: volume = 0                        !< in a fluid [m3],
     logical :: mirrored = .false.                 !< with a negative image beyond a free side
     real(dp) :: image(3) = 0                      !< [m]
-    logical :: layered = .false.                  !< rock with a plane free side:
+    logical :: layered = .false.                  !< rock with a plane free side, or contact:
     type(near_layers_t) :: layers                 !< depths count from there,
     real(dp) :: axes(3, 3) = 0                    !< along the last of these rows, from a place
     real(dp) :: origin(3) = 0                     !< on it beside the source [m]
@@ -33,8 +34,8 @@ module near_exact_m
 
 contains
 
-  !> About the field at x: the exact one of an even medium, or of a fluid with the image, of a source blunt by so much of an edge [m];
-  !> and its gradient.
+  !> About the field at x: the exact one of an even medium, or of a fluid with the image, of a source blunt by so much of an edge
+  !> [m]; and its gradient.
   pure subroutine NearGuess(source, s, x, edge, u, g)
     type(near_source_t), intent(in) :: source
     real(dp), intent(in) :: s, x(3), edge
@@ -63,13 +64,14 @@ contains
     end function Bluntness
   end subroutine NearGuess
 
-  !> The exact field and its gradient at places x(:, r).
-  subroutine NearFields(source, s, x, threads, u, g)
+  !> The exact field and its gradient at places x(:, r) that are `beyond` a contact, or not.
+  subroutine NearFields(source, s, x, beyond, threads, u, g)
     type(near_source_t), intent(in) :: source
     real(dp), intent(in) :: s, x(:, :)
+    logical, intent(in) :: beyond(:)
     integer, intent(in) :: threads
     real(dp), intent(out) :: u(:, :), g(:, :, :)
-    real(dp) :: force(3), moment(3, 3), from(3)
+    real(dp) :: force(3), moment(3, 3), from(3), y(3, size(x, 2))
     integer :: r
     if (.not. source%layered) then
       do r = 1, size(x, 2)
@@ -79,8 +81,9 @@ contains
     end if
     call OfLayers(source, from, force, moment)
     associate (axes => source%axes)
-      call LayersFields(source%layers, s, from, force, moment, matmul(axes, x - spread(source%origin, 2, size(x, 2))), threads, &
-                        u, g)
+      y = matmul(axes, x - spread(source%origin, 2, size(x, 2)))
+      if (source%layers%n > 1) y(3, :) = merge(max(y(3, :), tiny(y)), min(y(3, :), 0.0_dp), beyond)
+      call LayersFields(source%layers, s, from, force, moment, y, threads, u, g)
       u = matmul(transpose(axes), u)
       do r = 1, size(x, 2)
         g(:, :, r) = matmul(transpose(axes), matmul(g(:, :, r), axes))

@@ -1,6 +1,7 @@
-!> The elements around a source as a small mesh of their own, of one medium, whose field is the exact one at its outer points: what
-!> the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are those whose
-!> middle lies within some edges of the source. They may have a plane free side (near_exact.f90).
+!> The elements around a source as a small mesh of their own, of one medium or two, whose field is the exact one at its outer
+!> points: what the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are
+!> those whose middle lies within some edges of the source. They may have a plane free side, or a plane contact of rock
+!> (near_exact.f90).
 !>
 !> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
 !> as it would be of a blunt source.
@@ -20,8 +21,8 @@ module near_patch_m
   use source3d_m, only: source3d_t, source_force
   implicit none
   private
-  public :: near_patch_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve, PatchHelps
-  public :: PatchBeside
+  public :: near_patch_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchMake, PatchHas, PatchSolve, PatchHelps
+  public :: PatchBeside, PatchMedium
 
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
@@ -34,6 +35,7 @@ module near_patch_m
   real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
   real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
   real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  integer, parameter :: middle = 13               !< of the points of a side
   integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
   real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
@@ -46,7 +48,9 @@ module near_patch_m
     real(dp), allocatable :: x(:, :)              !< of points [m], (3, points)
     logical, allocatable :: outer(:)              !< points,
     logical, allocatable :: free(:)               !< and those on a free side
-    logical :: plane = .true.                     !< which is plane,
+    real(dp) :: medium(3, 2) = 0                  !< rho, lambda, mu around the source, and beyond a contact
+    integer, allocatable :: kind(:)               !< which of them an element has
+    logical :: fits = .false.                     !< all these media are even; the free side, or the contact, is plane,
     real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
   end type near_patch_t
 
@@ -72,6 +76,15 @@ contains
     wide = around + maxval(apart, asks)
   end subroutine PatchAsks
 
+  !> The mean medium of an element: rho, lambda, mu.
+  pure function PatchMedium(elements, e) result(medium)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: e
+    real(dp) :: medium(3)
+    medium = [sum(real(elements%rho(:, e), dp)), sum(real(elements%lambda(:, e), dp)), sum(real(elements%mu(:, e), dp))]/ &
+             size(elements%rho, 1)
+  end function PatchMedium
+
   !> Elements whose middle lies within a radius [m] of x, rising.
   pure subroutine PatchList(elements, finder, x, radius, list)
     type(elements_t), intent(in) :: elements
@@ -83,96 +96,133 @@ contains
     list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
   end subroutine PatchList
 
-  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh that is
-  !> not free, or an ocean on it, or is anisotropic. The largest of several ranks is that of all.
-  pure function PatchRange(elements, list) result(range)
+  !> The largest of each part of the medium of an element, and of its negative; above 0 last: it has a side of the mesh that is not
+  !> free, or an ocean on it, or is anisotropic.
+  pure function PatchRange(elements, e) result(range)
     type(elements_t), intent(in) :: elements
-    integer, intent(in) :: list(:)
+    integer, intent(in) :: e
     real(dp) :: range(patch_numbers)
     real(dp) :: loss(2), ocean
-    integer :: i
-    range = -huge(range)
-    do i = 1, size(list)
-      associate (e => list(i))
-        loss = 0
-        if (allocated(elements%loss)) loss = elements%loss(:, e)
-        ocean = 0
-        if (allocated(elements%ocean)) ocean = maxval(elements%ocean(:, e))
-        range = max(range, [real(maxval(elements%rho(:, e)), dp), real(maxval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), &
-                            real(maxval(elements%mu(:, e)), dp), loss, -real(minval(elements%rho(:, e)), dp), &
-                            -real(minval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), -real(minval(elements%mu(:, e)), dp), &
-                            -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. &
-                            elements%face(:, e) /= face_free) .or. ocean > 0 .or. TensorOf(elements, e) > 0)])
-      end associate
-    end do
+    loss = 0
+    if (allocated(elements%loss)) loss = elements%loss(:, e)
+    ocean = 0
+    if (allocated(elements%ocean)) ocean = maxval(elements%ocean(:, e))
+    associate (rho => real(elements%rho(:, e), dp), p => real(elements%lambda(:, e) + 2*elements%mu(:, e), dp), &
+               mu => real(elements%mu(:, e), dp))
+      range = [maxval(rho), maxval(p), maxval(mu), loss, -minval(rho), -minval(p), -minval(mu), -loss, &
+               merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. elements%face(:, e) /= face_free) .or. &
+                     ocean > 0 .or. TensorOf(elements, e) > 0)]
+    end associate
   end function PatchRange
 
-  pure logical function PatchEven(range) result(even)
-    real(dp), intent(in) :: range(patch_numbers)
-    real(dp) :: room(5)
-    room = alike*range(:5)
-    room(4:5) = max(room(4:5), 1.0e-3_dp)
-    even = .not. range(patch_numbers) > 0 .and. all(range(:5) + range(6:10) <= room)
-  end function PatchEven
+  !> Sorts elements by medium, 1: that of the source, rho, lambda, mu: there is one more of rock at most, and each is even.
+  pure subroutine SortMedia(range, medium, solid, patch)
+    real(dp), intent(in) :: range(:, :), medium(3)
+    logical, intent(in) :: solid
+    type(near_patch_t), intent(inout) :: patch
+    real(dp) :: own(3), room(5), all_of(10)
+    integer :: e, k
+    own = [medium(1), medium(2) + 2*medium(3), medium(3)]
+    patch%kind = 1 + merge(1, 0, any(abs((range(:3, :) - range(6:8, :))/2 - spread(own, 2, size(range, 2))) > &
+                                     alike*spread(own, 2, size(range, 2)), 1))
+    patch%fits = .not. any(range(patch_numbers, :) > 0)
+    patch%medium(:, 1) = medium
+    do k = 1, 2
+      associate (of => range(:, pack([(e, e=1, size(range, 2))], patch%kind == k)))
+        if (size(of, 2) == 0) cycle
+        all_of = maxval(of(:10, :), 2)
+        room = alike*all_of(:5)
+        room(4:5) = max(room(4:5), 1.0e-3_dp)
+        patch%fits = patch%fits .and. all(all_of(:5) + all_of(6:) <= room)
+        if (k == 1) cycle
+        own = (sum(of(:3, :), 2) - sum(of(6:8, :), 2))/(2*size(of, 2))
+        patch%medium(:, 2) = [own(1), own(2) - 2*own(3), own(3)]
+        patch%fits = patch%fits .and. solid .and. own(3) > 0
+      end associate
+    end do
+  end subroutine SortMedia
 
-  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], and kinds of their sides face(6, n); medium: rho,
-  !> lambda, mu.
-  subroutine PatchMake(corner, face, solid, medium, patch)
-    real(dp), intent(in) :: corner(:, :, :), medium(3)
+  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], kinds of their sides face(6, n) and their media
+  !> (PatchRange); medium: rho, lambda, mu around the source. Of one that does not fit no more is known.
+  subroutine PatchMake(corner, face, range, solid, medium, patch)
+    real(dp), intent(in) :: corner(:, :, :), range(:, :), medium(3)
     integer, intent(in) :: face(:, :)
     logical, intent(in) :: solid
     type(near_patch_t), intent(out) :: patch
+    integer, allocatable :: first(:)              !< element at a point
     real(dp) :: place(3, in_element)
     integer :: e, s
+    call SortMedia(range, medium, solid, patch)
+    if (.not. patch%fits) return
     associate (mesh => patch%mesh)
       mesh%n = size(corner, 3)
       mesh%solid = merge(mesh%n, 0, solid)
       mesh%per = size(corner, 2)
       mesh%corner = corner
       mesh%brick = [1, mesh%n + 1]
-      allocate (mesh%node(8, mesh%n), mesh%rho(1, mesh%n), mesh%lambda(1, mesh%n), mesh%mu(1, mesh%n))
+      allocate (mesh%node(8, mesh%n))
       mesh%face = merge(face_free, face_absorbs, face == face_free)
-      mesh%rho = real(medium(1), sp)
-      mesh%lambda = real(medium(2), sp)
-      mesh%mu = real(medium(3), sp)
+      mesh%rho = real(patch%medium(1:1, patch%kind), sp)
+      mesh%lambda = real(patch%medium(2:2, patch%kind), sp)
+      mesh%mu = real(patch%medium(3:3, patch%kind), sp)
       call NumberNodes(mesh)
       call ElementsNumber(mesh)
       call MeetingsMake(mesh, patch%meetings)
       call FinderMake(patch%finder, mesh%corner)
-      allocate (patch%x(3, mesh%points))
+      allocate (patch%x(3, mesh%points), first(mesh%points))
       allocate (patch%outer(mesh%points), patch%free(mesh%points), source=.false.)
+      first = 0
       do e = 1, mesh%n
         call HexPoints(mesh%corner(:, :, e), place)
         patch%x(:, mesh%at(:, e)) = place
         do s = 1, 6
           associate (at => mesh%at(hex_side_point(:, s), e))
             if (mesh%face(s, e) == face_absorbs) patch%outer(at) = .true.
-            if (mesh%face(s, e) /= face_free) cycle
-            patch%free(at) = .true.
-            if (all(abs(patch%normal) <= 0)) call Plane(place(:, hex_side_point([1, 5, 21], s)))
-            patch%plane = patch%plane .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
-                                                flat*HexLongest(mesh%corner(:, :, e)))
+            if (mesh%face(s, e) == face_free) patch%free(at) = .true.
+            if (mesh%face(s, e) == face_free) call OnPlane(at)
+            if (first(at(middle)) > 0) then
+              if (patch%kind(first(at(middle))) /= patch%kind(e)) call OnPlane(at)
+            end if
+            first(at(middle)) = e
           end associate
         end do
       end do
       where (mesh%face == face_absorbs) mesh%face = face_inner
-      if (dot_product(patch%normal, sum(patch%x, 2)/mesh%points) < patch%level) then
-        patch%normal = -patch%normal
-        patch%level = -patch%level
-      end if
+      call Direct()
     end associate
 
   contains
 
-    !> Through three of its points.
-    subroutine Plane(x)
-      real(dp), intent(in) :: x(3, 3)
-      associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
-        patch%normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+    !> A side has to be in the plane of the others: the first tells it by three of its points.
+    subroutine OnPlane(at)
+      integer, intent(in) :: at(:)
+      associate (x => patch%x(:, at([1, 5, 21])), normal => patch%normal)
+        if (all(abs(normal) <= 0)) then
+          associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
+            normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+          end associate
+          normal = normal/norm2(normal)
+          patch%level = dot_product(normal, x(:, 1))
+        end if
       end associate
-      patch%normal = patch%normal/norm2(patch%normal)
-      patch%level = dot_product(patch%normal, x(:, 1))
-    end subroutine Plane
+      patch%fits = patch%fits .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
+                                        flat*HexLongest(patch%mesh%corner(:, :, e)))
+    end subroutine OnPlane
+
+    !> The normal looks from a free side into the patch, at a contact away from the source's medium, all of which is on one side.
+    subroutine Direct()
+      real(dp) :: depth(size(patch%kind))
+      if (all(abs(patch%normal) <= 0)) return
+      depth = matmul(patch%normal, sum(corner(:, :8, :), 2)/8) - patch%level
+      if (depth(1) < 0 .neqv. patch%kind(1) == 1 .and. any(patch%kind > 1)) then
+        depth = -depth
+        patch%normal = -patch%normal
+        patch%level = -patch%level
+      end if
+      if (any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0 .eqv. patch%kind > 1) .and. .not. any(patch%free)
+      if (.not. any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0)
+    end subroutine Direct
+
   end subroutine PatchMake
 
   !> Corners at one place are one node.
@@ -230,14 +280,16 @@ contains
       call PatchAsks(norm2(x - spread(source, 2, size(helped)), 1)/edge, reach, try, helped, wide)
       if (.not. any(helped)) return
       call PatchList(elements, finder, source, wide*edge, list)
-      if (size(list) <= patch_most .and. PatchEven(PatchRange(elements, list))) exit
+      if (size(list) > patch_most) cycle
+      call PatchMake(elements%corner(:, :, list), elements%face(:, list), &
+                     reshape([(PatchRange(elements, list(r)), r=1, size(list))], [patch_numbers, size(list)]), &
+                     e <= elements%solid, PatchMedium(elements, e), patch)
+      if (patch%fits) exit
     end do
     if (try > patch_tries) then
       helped = .false.
       return
     end if
-    call PatchMake(elements%corner(:, :, list), elements%face(:, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
-    helped = helped .and. patch%plane
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
       call PatchHas(patch, x(:, r), banded, at, xi)
@@ -245,21 +297,34 @@ contains
     end do
   end subroutine PatchHelps
 
-  !> What is beside a source in a patch: its image beyond the free side of a fluid, or layers.
+  !> What is beside a source in a patch: its image beyond the free side of a fluid, or layers of rock.
   pure subroutine PatchBeside(patch, source)
     type(near_patch_t), intent(in) :: patch
     type(near_source_t), intent(inout) :: source
     real(dp) :: depth
     if (all(abs(patch%normal) <= 0)) return
-    depth = max(0.0_dp, dot_product(patch%normal, source%x) - patch%level)
+    depth = dot_product(patch%normal, source%x) - patch%level
     source%mirrored = .not. source%solid
     source%layered = source%solid
     source%image = source%x - 2*depth*patch%normal
     source%origin = source%x - depth*patch%normal
     source%axes = Axes(patch%normal)
-    associate (rho => source%medium(1), lambda => source%medium(2), mu => source%medium(3))
-      if (source%solid) source%layers = near_layers_t(1, .true., [0.0_dp], reshape([sqrt([lambda + 2*mu, mu]/rho), rho], [3, 1]))
-    end associate
+    if (any(patch%kind > 1)) then
+      source%layers = near_layers_t(2, .false., [-huge(1.0_dp), 0.0_dp], reshape([Speeds(1), Speeds(2)], [3, 2]))
+    else
+      source%layers = near_layers_t(1, .true., [0.0_dp], reshape(Speeds(1), [3, 1]))
+    end if
+
+  contains
+
+    !> vp, vs, rho.
+    pure function Speeds(kind)
+      integer, intent(in) :: kind
+      real(dp) :: Speeds(3)
+      associate (rho => patch%medium(1, kind), lambda => patch%medium(2, kind), mu => patch%medium(3, kind))
+        Speeds = [sqrt([lambda + 2*mu, mu]/rho), rho]
+      end associate
+    end function Speeds
   end subroutine PatchBeside
 
   !> Three directions at right angles, the last of which is given.
@@ -298,10 +363,11 @@ contains
       stiff = 0
       do e = 1, mesh%n
         call ElementGeometry(mesh%corner(:, :, e), slope(:, :, :, e), volume(:, e))
-        mass(mesh%at(:, e)) = mass(mesh%at(:, e)) + volume(:, e)
-        call AddDiagonal(source, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
+        associate (medium => patch%medium(:, patch%kind(e)))
+          mass(mesh%at(:, e)) = mass(mesh%at(:, e)) + volume(:, e)*merge(medium(1), 1/medium(2), source%solid)
+          call AddDiagonal(source%solid, medium, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
+        end associate
       end do
-      mass = mass*merge(source%medium(1), 1/source%medium(2), source%solid)
       fixed = patch%outer
       list = pack([(i, i=1, mesh%points)], patch%outer)
       allocate (outer(parts, size(list)))
@@ -368,7 +434,8 @@ contains
       integer :: e, i, k, c
       !$omp parallel do schedule(static) num_threads(threads)
       do e = 1, patch%mesh%n
-        call ElementForce(source, parts, reshape(x(:, :, patch%mesh%at(:, e)), [near_times*parts, in_element]), slope(:, :, :, e), &
+        call ElementForce(source%solid, patch%medium(:, patch%kind(e)), parts, &
+                          reshape(x(:, :, patch%mesh%at(:, e)), [near_times*parts, in_element]), slope(:, :, :, e), &
                           volume(:, e), made(:, :, e))
       end do
       !$omp end parallel do
@@ -391,8 +458,9 @@ contains
   end subroutine PatchSolve
 
   !> Adds the diagonal of K of an element.
-  pure subroutine AddDiagonal(source, slope, volume, at, stiff)
-    type(near_source_t), intent(in) :: source
+  pure subroutine AddDiagonal(solid, medium, slope, volume, at, stiff)
+    logical, intent(in) :: solid
+    real(dp), intent(in) :: medium(3)
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element)
     integer, intent(in) :: at(in_element)
     real(dp), intent(inout) :: stiff(:, :)
@@ -407,10 +475,10 @@ contains
           g = gll_d(m + 1, i(a) + 1)*slope(a, :, q)
           if (q == p) g = gll_d(i(1) + 1, i(1) + 1)*slope(1, :, p) + gll_d(i(2) + 1, i(2) + 1)*slope(2, :, p) + &
                           gll_d(i(3) + 1, i(3) + 1)*slope(3, :, p)
-          if (source%solid) then
-            stiff(:, at(p)) = stiff(:, at(p)) + volume(q)*((source%medium(2) + source%medium(3))*g**2 + source%medium(3)*sum(g**2))
+          if (solid) then
+            stiff(:, at(p)) = stiff(:, at(p)) + volume(q)*((medium(2) + medium(3))*g**2 + medium(3)*sum(g**2))
           else
-            stiff(1, at(p)) = stiff(1, at(p)) + volume(q)/source%medium(1)*sum(g**2)
+            stiff(1, at(p)) = stiff(1, at(p)) + volume(q)/medium(1)*sum(g**2)
           end if
         end do
       end do
@@ -418,8 +486,9 @@ contains
   end subroutine AddDiagonal
 
   !> f = K u of an element (sem3d_element.f90), for all s.
-  pure subroutine ElementForce(source, parts, u, slope, volume, f)
-    type(near_source_t), intent(in) :: source
+  pure subroutine ElementForce(solid, medium, parts, u, slope, volume, f)
+    logical, intent(in) :: solid
+    real(dp), intent(in) :: medium(3)
     integer, intent(in) :: parts
     real(dp), intent(in) :: u(near_times*parts, in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(out) :: f(near_times*parts, in_element)
@@ -430,10 +499,10 @@ contains
     do a = 1, 3
       call AddAlong(near_times*parts*along**(a - 1), along**(3 - a), of_all, u, d(:, :, a))
     end do
-    if (source%solid) then
-      call SolidFlux(source%medium(2), source%medium(3), slope, volume, d)
+    if (solid) then
+      call SolidFlux(medium(2), medium(3), slope, volume, d)
     else
-      call FluidFlux(source%medium(1), slope, volume, d)
+      call FluidFlux(medium(1), slope, volume, d)
     end if
     f = 0
     do a = 1, 3

@@ -1,4 +1,5 @@
-!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even, or of two with a plane
+!> between them. Arguments stand in
 !> sem3d.f90.
 !>
 !> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
@@ -16,8 +17,8 @@ submodule(sem3d_m) sem3d_near
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
   use near_exact_m, only: NearFields
-  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchEven, PatchHas, &
-                          PatchList, PatchMake, PatchRange, PatchReach, PatchSolve
+  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchHas, PatchList, &
+                          PatchMake, PatchMedium, PatchRange, PatchReach, PatchSolve
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
@@ -31,8 +32,6 @@ submodule(sem3d_m) sem3d_near
 contains
 
   module procedure MakePatch
-    real(dp), allocatable :: corner(:, :, :)
-    integer, allocatable :: face(:, :)
     real(dp) :: medium(7), reach, wide, xi(3)
     integer :: r, try, e
     self%near = near_t()
@@ -42,8 +41,7 @@ contains
       medium = 0
       e = self%source_in
       if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
-                           Mean(self%elements%rho(:, e)), Mean(self%elements%lambda(:, e)), Mean(self%elements%mu(:, e)), &
-                           real(self%elements%loss(:, e), dp)]
+                           PatchMedium(self%elements, e), real(self%elements%loss(:, e), dp)]
       call OfAll(self, medium, error)
       if (allocated(error)) return
       edge = medium(1)
@@ -53,16 +51,14 @@ contains
       do try = 1, patch_tries
         call PatchAsks(norm2(x - spread(source%x, 2, size(helped)), 1)/edge, reach, try, helped, wide)
         if (.not. any(helped)) return
-        call GatherPatch(self, source%x, wide*edge, corner, face, error)
+        call GatherPatch(self, source, wide*edge, error)
         if (allocated(error)) return
-        if (allocated(corner)) exit
+        if (self%near%patch%fits) exit
       end do
-      if (.not. allocated(corner)) then
+      if (try > patch_tries) then
         helped = .false.
         return
       end if
-      call PatchMake(corner, face, source%solid, source%medium, self%near%patch)
-      helped = helped .and. self%near%patch%plane
       do r = 1, size(helped)
         if (.not. helped(r)) cycle
         call PatchHas(self%near%patch, x(:, r), self%band() > 0, e, xi)
@@ -70,14 +66,6 @@ contains
       end do
       if (self%own%attenuates) self%near%loss = LossOf(self%own%source, source%medium, medium(6:7))
     end associate
-
-  contains
-
-    pure real(dp) function Mean(of)
-      real(sp), intent(in) :: of(:)
-      Mean = sum(real(of, dp))/size(of)
-    end function Mean
-
   end procedure MakePatch
 
   !> 1/Q of the modulus that tells how large the motion is.
@@ -92,48 +80,43 @@ contains
     LossOf = (bulk*loss(1) + 4*medium(3)/3*loss(2))/(bulk + 4*medium(3)/3)
   end function LossOf
 
-  !> Corners and kinds of sides of the elements within a radius [m] of the source, in the order of the whole mesh; none
-  !> where these are not even.
-  subroutine GatherPatch(self, at, radius, corner, face, error)
+  !> Makes self%near%patch of the elements within a radius [m] of the source, in the order of the whole mesh.
+  subroutine GatherPatch(self, source, radius, error)
     class(sem3d_t), intent(inout) :: self
-    real(dp), intent(in) :: at(3), radius
-    real(dp), allocatable, intent(out) :: corner(:, :, :)
-    integer, allocatable, intent(out) :: face(:, :)
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: radius
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), allocatable :: told(:), number(:), x(:)
-    real(dp) :: range(patch_numbers)
+    real(dp), allocatable :: told(:), number(:), x(:, :), flat(:)
     integer, allocatable :: list(:), order(:)
-    integer :: i, before, n
-    call PatchList(self%elements, self%finder, at, radius, list)
+    integer :: i, before, n, each
+    self%near%patch = near_patch_t()
+    call PatchList(self%elements, self%finder, source%x, radius, list)
     list = pack(list, self%cut%owner(list) == self%partners_mine())
-    range = PatchRange(self%elements, list)
-    call Largest(self, range, error)
-    if (allocated(error) .or. .not. PatchEven(range)) return
     allocate (told(merge(self%partners%n, 1, self%grouped())), source=0.0_dp)
     told(self%partners_mine()) = size(list)
     call OfAll(self, told, error)
     n = nint(sum(told))
     if (allocated(error) .or. n > patch_most) return
     before = nint(sum(told(:self%partners_mine() - 1)))
-    associate (each => 3*self%elements%per + 6)
-      allocate (number(n), x(n*each), source=0.0_dp)
-      do i = 1, size(list)
-        number(before + i) = list(i)
-        if (self%grouped()) number(before + i) = self%share%number(list(i))
-        x(each*(before + i - 1) + 1:each*(before + i)) = [reshape(self%elements%corner(:, :, list(i)), [each - 6]), &
-                                                                 real(self%elements%face(:, list(i)), dp)]
-      end do
-      call OfAll(self, number, error)
-      call OfAll(self, x, error)
-      if (allocated(error)) return
-      call SortOrder(nint(number), order)
-      allocate (corner(3, self%elements%per, n), face(6, n))
-      do i = 1, n
-        associate (one => x(each*(order(i) - 1) + 1:each*order(i)))
-          corner(:, :, i) = reshape(one(:each - 6), [3, self%elements%per])
-          face(:, i) = nint(one(each - 5:))
-        end associate
-      end do
+    each = 3*self%elements%per + 6 + patch_numbers
+    allocate (number(n), source=0.0_dp)
+    allocate (x(each, n), source=0.0_dp)
+    do i = 1, size(list)
+      number(before + i) = list(i)
+      if (self%grouped()) number(before + i) = self%share%number(list(i))
+      x(:, before + i) = [self%elements%corner(:, :, list(i)), real(self%elements%face(:, list(i)), dp), &
+                          PatchRange(self%elements, list(i))]
+    end do
+    flat = reshape(x, [size(x)])
+    call OfAll(self, number, error)
+    call OfAll(self, flat, error)
+    if (allocated(error)) return
+    call SortOrder(nint(number), order)
+    x = reshape(flat, shape(x))
+    x = x(:, order)
+    associate (corner => reshape(x(:3*self%elements%per, :), [3, self%elements%per, n]), range => x(each - patch_numbers + 1:, :), &
+               face => nint(x(3*self%elements%per + 1:each - patch_numbers, :)))
+      call PatchMake(corner, face, range, source%solid, source%medium, self%near%patch)
     end associate
   end subroutine GatherPatch
 
@@ -144,6 +127,7 @@ contains
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
     integer, allocatable :: nearby(:)             !< receivers that are helped
     type(near_source_t) :: source
+    logical :: beyond(size(helped))               !< of a contact
     integer :: e, r, m, k, n
     allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
     if (.not. any(helped) .or. .not. self%gathers()) return
@@ -158,6 +142,7 @@ contains
       source%volume = six(1)/bulk
       call PatchBeside(patch, source)
       v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
+      if (source%layered) v = minval(source%layers%medium(2, :))
       s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
       n = count(helped)*(size(names) + 1)
       deallocate (self%near%trace, self%near%order)
@@ -167,6 +152,7 @@ contains
       do r = 1, size(helped)
         if (.not. helped(r)) cycle
         call FinderInside(patch%finder, patch%mesh%corner, At(r), e, xi)
+        beyond(r) = patch%kind(e) > 1
         call Sem3dPlace(patch%mesh, patch%meetings, e, xi, At(r), self%band(), place(r))
       end do
       !$omp end parallel do
@@ -174,7 +160,7 @@ contains
       allocate (motion(3, size(nearby), near_times), gradient(3, 3, size(nearby), near_times))
       do k = 1, near_times
         call NearFields(source, s(k), reshape([(At(nearby(m)), m=1, size(nearby))], [3, size(nearby)]), &
-                        max(1, self%team%threads), motion(:, :, k), gradient(:, :, :, k))
+                        beyond(nearby), max(1, self%team%threads), motion(:, :, k), gradient(:, :, :, k))
       end do
       do r = 1, size(helped)
         if (.not. helped(r) .or. allocated(error)) cycle
