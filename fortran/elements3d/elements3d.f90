@@ -493,7 +493,7 @@ contains
 
     function NotEven() result(words)
       character(:), allocatable :: words
-      words = ' (a side of the mesh, but a plane free one of water, a contact or other rock is near)'
+      words = ' (a side of the mesh or another medium is near, and not just one plane free side, or one plane contact of rock)'
     end function NotEven
 
     function Slopes() result(words)

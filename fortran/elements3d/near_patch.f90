@@ -1,6 +1,7 @@
-!> The elements around a source as a small mesh of their own, of one medium, whose field is the exact one at its outer points: what
-!> the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are those whose
-!> middle lies within some edges of the source. Beyond a plane free side of a fluid the source has a negative image.
+!> The elements around a source as a small mesh of their own, of one medium or two, whose field is the exact one at its outer
+!> points: what the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (sem3d_near.f90). Elements are
+!> those whose middle lies within some edges of the source. They may have a plane free side, or a plane contact of rock
+!> (near_exact.f90).
 !>
 !> (K + s**2 M) u = b is solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from the exact field
 !> as it would be of a blunt source.
@@ -10,17 +11,18 @@ module near_patch_m
   use elements_m, only: along, elements_t, face_absorbs, face_free, face_inner, in_element
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: TensorOf
-  use even_medium_m, only: EvenMotion, EvenPotential
   use gll_m, only: gll_d
   use hexahedron_m, only: HexLongest, HexPoints, hex_side_point
   use kinds_m, only: dp, sp
+  use layers_waves_m, only: near_layers_t
   use meetings_m, only: meetings_t, MeetingsMake
+  use near_exact_m, only: near_source_t, NearGuess, NearOuter
   use sem3d_element_m, only: ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
   private
-  public :: near_patch_t, near_source_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchEven, PatchMake, PatchHas, PatchSolve
-  public :: PatchHelps, PatchMirror, NearExact
+  public :: near_patch_t, PatchReach, PatchAsks, PatchList, PatchRange, PatchMake, PatchHas, PatchSolve, PatchHelps
+  public :: PatchBeside, PatchMedium
 
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
@@ -33,9 +35,9 @@ module near_patch_m
   real(dp), parameter, public :: near_slopes = 3          !< nor for gradients of motion
   real(dp), parameter :: near_least = 0.01_dp     !< edges: closer is on the source
   real(dp), parameter :: alike = 5.0e-2_dp        !< part of moduli, densities and losses by which an even medium may vary
+  integer, parameter :: middle = 13               !< of the points of a side
   integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
   real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
-  real(dp), parameter :: blunt = 0.3_dp           !< of an edge
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
   integer, parameter :: steps = 1000              !< of conjugate gradients, at most
 
@@ -45,21 +47,12 @@ module near_patch_m
     type(finder_t) :: finder
     real(dp), allocatable :: x(:, :)              !< of points [m], (3, points)
     logical, allocatable :: outer(:)              !< points,
-    logical, allocatable :: free(:)               !< and those on a free side of a fluid
-    logical :: plane = .true.                     !< which is plane,
+    logical, allocatable :: free(:)               !< and those on a free side
+    real(dp) :: medium(3, 2) = 0                  !< rho, lambda, mu around the source, and beyond a contact
+    integer, allocatable :: kind(:)               !< which of them an element has
+    logical :: fits = .false.                     !< all these media are even; the free side, or the contact, is plane,
     real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
   end type near_patch_t
-
-  !> A source in an even medium.
-  type :: near_source_t
-    logical :: solid = .true.
-    real(dp) :: x(3) = 0                          !< [m]
-    real(dp) :: medium(3) = 0                     !< rho, lambda, mu
-    real(dp) :: force(3) = 0, moment(3, 3) = 0    !< [N, N m]
-    real(dp) :: volume = 0                        !< in a fluid [m3],
-    logical :: mirrored = .false.                 !< with a negative image beyond a free side
-    real(dp) :: image(3) = 0                      !< [m]
-  end type near_source_t
 
 contains
 
@@ -83,6 +76,15 @@ contains
     wide = around + maxval(apart, asks)
   end subroutine PatchAsks
 
+  !> The mean medium of an element: rho, lambda, mu.
+  pure function PatchMedium(elements, e) result(medium)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: e
+    real(dp) :: medium(3)
+    medium = [sum(real(elements%rho(:, e), dp)), sum(real(elements%lambda(:, e), dp)), sum(real(elements%mu(:, e), dp))]/ &
+             size(elements%rho, 1)
+  end function PatchMedium
+
   !> Elements whose middle lies within a radius [m] of x, rising.
   pure subroutine PatchList(elements, finder, x, radius, list)
     type(elements_t), intent(in) :: elements
@@ -94,90 +96,133 @@ contains
     list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
   end subroutine PatchList
 
-  !> The largest of each part of the media of some elements, and of its negative; above 0 last: one has a side of the mesh, but a
-  !> free one of a fluid, or is anisotropic. The largest of several ranks is that of all.
-  pure function PatchRange(elements, list) result(range)
+  !> The largest of each part of the medium of an element, and of its negative; above 0 last: it has a side of the mesh that is not
+  !> free, or an ocean on it, or is anisotropic.
+  pure function PatchRange(elements, e) result(range)
     type(elements_t), intent(in) :: elements
-    integer, intent(in) :: list(:)
+    integer, intent(in) :: e
     real(dp) :: range(patch_numbers)
-    real(dp) :: loss(2)
-    integer :: i
-    range = -huge(range)
-    do i = 1, size(list)
-      associate (e => list(i))
-        loss = 0
-        if (allocated(elements%loss)) loss = elements%loss(:, e)
-        range = max(range, [real(maxval(elements%rho(:, e)), dp), real(maxval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), &
-                            real(maxval(elements%mu(:, e)), dp), loss, -real(minval(elements%rho(:, e)), dp), &
-                            -real(minval(elements%lambda(:, e) + 2*elements%mu(:, e)), dp), -real(minval(elements%mu(:, e)), dp), &
-                            -loss, merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. &
-                            .not. (elements%face(:, e) == face_free .and. e > elements%solid)) .or. TensorOf(elements, e) > 0)])
-      end associate
-    end do
+    real(dp) :: loss(2), ocean
+    loss = 0
+    if (allocated(elements%loss)) loss = elements%loss(:, e)
+    ocean = 0
+    if (allocated(elements%ocean)) ocean = maxval(elements%ocean(:, e))
+    associate (rho => real(elements%rho(:, e), dp), p => real(elements%lambda(:, e) + 2*elements%mu(:, e), dp), &
+               mu => real(elements%mu(:, e), dp))
+      range = [maxval(rho), maxval(p), maxval(mu), loss, -minval(rho), -minval(p), -minval(mu), -loss, &
+               merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. elements%face(:, e) /= face_free) .or. &
+                     ocean > 0 .or. TensorOf(elements, e) > 0)]
+    end associate
   end function PatchRange
 
-  pure logical function PatchEven(range) result(even)
-    real(dp), intent(in) :: range(patch_numbers)
-    real(dp) :: room(5)
-    room = alike*range(:5)
-    room(4:5) = max(room(4:5), 1.0e-3_dp)
-    even = .not. range(patch_numbers) > 0 .and. all(range(:5) + range(6:10) <= room)
-  end function PatchEven
+  !> Sorts elements by medium, 1: that of the source, rho, lambda, mu: there is one more of rock at most, and each is even.
+  pure subroutine SortMedia(range, medium, solid, patch)
+    real(dp), intent(in) :: range(:, :), medium(3)
+    logical, intent(in) :: solid
+    type(near_patch_t), intent(inout) :: patch
+    real(dp) :: own(3), room(5), all_of(10)
+    integer :: e, k
+    own = [medium(1), medium(2) + 2*medium(3), medium(3)]
+    patch%kind = 1 + merge(1, 0, any(abs((range(:3, :) - range(6:8, :))/2 - spread(own, 2, size(range, 2))) > &
+                                     alike*spread(own, 2, size(range, 2)), 1))
+    patch%fits = .not. any(range(patch_numbers, :) > 0)
+    patch%medium(:, 1) = medium
+    do k = 1, 2
+      associate (of => range(:, pack([(e, e=1, size(range, 2))], patch%kind == k)))
+        if (size(of, 2) == 0) cycle
+        all_of = maxval(of(:10, :), 2)
+        room = alike*all_of(:5)
+        room(4:5) = max(room(4:5), 1.0e-3_dp)
+        patch%fits = patch%fits .and. all(all_of(:5) + all_of(6:) <= room)
+        if (k == 1) cycle
+        own = (sum(of(:3, :), 2) - sum(of(6:8, :), 2))/(2*size(of, 2))
+        patch%medium(:, 2) = [own(1), own(2) - 2*own(3), own(3)]
+        patch%fits = patch%fits .and. solid .and. own(3) > 0
+      end associate
+    end do
+  end subroutine SortMedia
 
-  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], and kinds of their sides face(6, n); medium: rho,
-  !> lambda, mu.
-  subroutine PatchMake(corner, face, solid, medium, patch)
-    real(dp), intent(in) :: corner(:, :, :), medium(3)
+  !> corner: of its elements, in the order of the whole mesh (3, per, n) [m], kinds of their sides face(6, n) and their media
+  !> (PatchRange); medium: rho, lambda, mu around the source. Of one that does not fit no more is known.
+  subroutine PatchMake(corner, face, range, solid, medium, patch)
+    real(dp), intent(in) :: corner(:, :, :), range(:, :), medium(3)
     integer, intent(in) :: face(:, :)
     logical, intent(in) :: solid
     type(near_patch_t), intent(out) :: patch
+    integer, allocatable :: first(:)              !< element at a point
     real(dp) :: place(3, in_element)
     integer :: e, s
+    call SortMedia(range, medium, solid, patch)
+    if (.not. patch%fits) return
     associate (mesh => patch%mesh)
       mesh%n = size(corner, 3)
       mesh%solid = merge(mesh%n, 0, solid)
       mesh%per = size(corner, 2)
       mesh%corner = corner
       mesh%brick = [1, mesh%n + 1]
-      allocate (mesh%node(8, mesh%n), mesh%rho(1, mesh%n), mesh%lambda(1, mesh%n), mesh%mu(1, mesh%n))
+      allocate (mesh%node(8, mesh%n))
       mesh%face = merge(face_free, face_absorbs, face == face_free)
-      mesh%rho = real(medium(1), sp)
-      mesh%lambda = real(medium(2), sp)
-      mesh%mu = real(medium(3), sp)
+      mesh%rho = real(patch%medium(1:1, patch%kind), sp)
+      mesh%lambda = real(patch%medium(2:2, patch%kind), sp)
+      mesh%mu = real(patch%medium(3:3, patch%kind), sp)
       call NumberNodes(mesh)
       call ElementsNumber(mesh)
       call MeetingsMake(mesh, patch%meetings)
       call FinderMake(patch%finder, mesh%corner)
-      allocate (patch%x(3, mesh%points))
+      allocate (patch%x(3, mesh%points), first(mesh%points))
       allocate (patch%outer(mesh%points), patch%free(mesh%points), source=.false.)
+      first = 0
       do e = 1, mesh%n
         call HexPoints(mesh%corner(:, :, e), place)
         patch%x(:, mesh%at(:, e)) = place
         do s = 1, 6
           associate (at => mesh%at(hex_side_point(:, s), e))
             if (mesh%face(s, e) == face_absorbs) patch%outer(at) = .true.
-            if (mesh%face(s, e) /= face_free) cycle
-            patch%free(at) = .true.
-            if (all(abs(patch%normal) <= 0)) call Plane(place(:, hex_side_point([1, 5, 21], s)))
-            patch%plane = patch%plane .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
-                                                flat*HexLongest(mesh%corner(:, :, e)))
+            if (mesh%face(s, e) == face_free) patch%free(at) = .true.
+            if (mesh%face(s, e) == face_free) call OnPlane(at)
+            if (first(at(middle)) > 0) then
+              if (patch%kind(first(at(middle))) /= patch%kind(e)) call OnPlane(at)
+            end if
+            first(at(middle)) = e
           end associate
         end do
       end do
       where (mesh%face == face_absorbs) mesh%face = face_inner
+      call Direct()
     end associate
 
   contains
 
-    !> Through three of its points.
-    subroutine Plane(x)
-      real(dp), intent(in) :: x(3, 3)
-      associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
-        patch%normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+    !> A side has to be in the plane of the others: the first tells it by three of its points.
+    subroutine OnPlane(at)
+      integer, intent(in) :: at(:)
+      associate (x => patch%x(:, at([1, 5, 21])), normal => patch%normal)
+        if (all(abs(normal) <= 0)) then
+          associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
+            normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+          end associate
+          normal = normal/norm2(normal)
+          patch%level = dot_product(normal, x(:, 1))
+        end if
       end associate
-      patch%normal = patch%normal/norm2(patch%normal)
-      patch%level = dot_product(patch%normal, x(:, 1))
-    end subroutine Plane
+      patch%fits = patch%fits .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
+                                        flat*HexLongest(patch%mesh%corner(:, :, e)))
+    end subroutine OnPlane
+
+    !> The normal looks from a free side into the patch, at a contact away from the source's medium, all of which is on one side.
+    subroutine Direct()
+      real(dp) :: depth(size(patch%kind))
+      if (all(abs(patch%normal) <= 0)) return
+      depth = matmul(patch%normal, sum(corner(:, :8, :), 2)/8) - patch%level
+      if (depth(1) < 0 .neqv. patch%kind(1) == 1 .and. any(patch%kind > 1)) then
+        depth = -depth
+        patch%normal = -patch%normal
+        patch%level = -patch%level
+      end if
+      if (any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0 .eqv. patch%kind > 1) .and. .not. any(patch%free)
+      if (.not. any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0)
+    end subroutine Direct
+
   end subroutine PatchMake
 
   !> Corners at one place are one node.
@@ -235,14 +280,16 @@ contains
       call PatchAsks(norm2(x - spread(source, 2, size(helped)), 1)/edge, reach, try, helped, wide)
       if (.not. any(helped)) return
       call PatchList(elements, finder, source, wide*edge, list)
-      if (size(list) <= patch_most .and. PatchEven(PatchRange(elements, list))) exit
+      if (size(list) > patch_most) cycle
+      call PatchMake(elements%corner(:, :, list), elements%face(:, list), &
+                     reshape([(PatchRange(elements, list(r)), r=1, size(list))], [patch_numbers, size(list)]), &
+                     e <= elements%solid, PatchMedium(elements, e), patch)
+      if (patch%fits) exit
     end do
     if (try > patch_tries) then
       helped = .false.
       return
     end if
-    call PatchMake(elements%corner(:, :, list), elements%face(:, list), e <= elements%solid, [1.0_dp, 1.0_dp, 1.0_dp], patch)
-    helped = helped .and. patch%plane
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
       call PatchHas(patch, x(:, r), banded, at, xi)
@@ -250,42 +297,49 @@ contains
     end do
   end subroutine PatchHelps
 
-  !> The image of a source beyond the free side of a patch.
-  pure subroutine PatchMirror(patch, source)
+  !> What is beside a source in a patch: its image beyond the free side of a fluid, or layers of rock.
+  pure subroutine PatchBeside(patch, source)
     type(near_patch_t), intent(in) :: patch
     type(near_source_t), intent(inout) :: source
-    source%mirrored = any(abs(patch%normal) > 0)
-    source%image = source%x - 2*(dot_product(patch%normal, source%x) - patch%level)*patch%normal
-  end subroutine PatchMirror
-
-  !> The exact field at x of a source blunt by so much [of an edge], u or chi, and its gradient.
-  pure subroutine NearExact(source, s, x, edge, u, g)
-    type(near_source_t), intent(in) :: source
-    real(dp), intent(in) :: s, x(3), edge
-    real(dp), intent(out) :: u(:)
-    real(dp), intent(out), optional :: g(3, 3)
-    real(dp) :: chi, slope(3), image, other(3)
-    if (source%solid) then
-      call EvenMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
-      return
+    real(dp) :: depth
+    if (all(abs(patch%normal) <= 0)) return
+    depth = dot_product(patch%normal, source%x) - patch%level
+    source%mirrored = .not. source%solid
+    source%layered = source%solid
+    source%image = source%x - 2*depth*patch%normal
+    source%origin = source%x - depth*patch%normal
+    source%axes = Axes(patch%normal)
+    if (any(patch%kind > 1)) then
+      source%layers = near_layers_t(2, .false., [-huge(1.0_dp), 0.0_dp], reshape([Speeds(1), Speeds(2)], [3, 2]))
+    else
+      source%layers = near_layers_t(1, .true., [0.0_dp], reshape(Speeds(1), [3, 1]))
     end if
-    call EvenPotential(source%medium(:2), s, x - source%x, source%volume, Bluntness(x - source%x), chi, slope)
-    if (source%mirrored) then
-      call EvenPotential(source%medium(:2), s, x - source%image, source%volume, Bluntness(x - source%image), image, other)
-      chi = chi - image
-      slope = slope - other
-    end if
-    u(1) = chi
-    if (present(g)) g = spread(slope, 1, 3)
 
   contains
 
-    pure real(dp) function Bluntness(x)
-      real(dp), intent(in) :: x(3)
-      Bluntness = 0
-      if (edge > 0) Bluntness = (blunt*edge)**2*exp(-sum(x**2)/edge**2)
-    end function Bluntness
-  end subroutine NearExact
+    !> vp, vs, rho.
+    pure function Speeds(kind)
+      integer, intent(in) :: kind
+      real(dp) :: Speeds(3)
+      associate (rho => patch%medium(1, kind), lambda => patch%medium(2, kind), mu => patch%medium(3, kind))
+        Speeds = [sqrt([lambda + 2*mu, mu]/rho), rho]
+      end associate
+    end function Speeds
+  end subroutine PatchBeside
+
+  !> Three directions at right angles, the last of which is given.
+  pure function Axes(last)
+    real(dp), intent(in) :: last(3)
+    real(dp) :: Axes(3, 3)
+    integer :: least
+    least = minloc(abs(last), 1)
+    Axes(3, :) = last
+    Axes(1, :) = -last(least)*last
+    Axes(1, least) = Axes(1, least) + 1
+    Axes(1, :) = Axes(1, :)/norm2(Axes(1, :))
+    Axes(2, :) = [last(2)*Axes(1, 3) - last(3)*Axes(1, 2), last(3)*Axes(1, 1) - last(1)*Axes(1, 3), &
+                  last(1)*Axes(1, 2) - last(2)*Axes(1, 1)]
+  end function Axes
 
   !> The field of the mesh at all points, (times, components, points): u, or chi, of forces b(components, points). edge [m].
   subroutine PatchSolve(patch, source, s, b, edge, threads, u)
@@ -295,6 +349,9 @@ contains
     integer, intent(in) :: threads
     real(dp), allocatable, intent(out) :: u(:, :, :)
     real(dp), allocatable :: slope(:, :, :, :), volume(:, :), mass(:), stiff(:, :), r(:, :, :), z(:, :, :), p(:, :, :), q(:, :, :)
+    real(dp), allocatable :: outer(:, :)
+    integer, allocatable :: list(:)
+    logical :: fixed(patch%mesh%points)           !< points whose values are known
     real(dp) :: before(near_times), now(near_times), first(near_times), step(near_times)
     integer :: i, e, n, c, parts, taken
     parts = size(b, 1)
@@ -306,20 +363,31 @@ contains
       stiff = 0
       do e = 1, mesh%n
         call ElementGeometry(mesh%corner(:, :, e), slope(:, :, :, e), volume(:, e))
-        mass(mesh%at(:, e)) = mass(mesh%at(:, e)) + volume(:, e)
-        call AddDiagonal(source, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
+        associate (medium => patch%medium(:, patch%kind(e)))
+          mass(mesh%at(:, e)) = mass(mesh%at(:, e)) + volume(:, e)*merge(medium(1), 1/medium(2), source%solid)
+          call AddDiagonal(source%solid, medium, slope(:, :, :, e), volume(:, e), mesh%at(:, e), stiff)
+        end associate
       end do
-      mass = mass*merge(source%medium(1), 1/source%medium(2), source%solid)
-      do i = 1, mesh%points
-        do n = 1, near_times
-          call NearExact(source, s(n), patch%x(:, i), merge(0.0_dp, edge, patch%outer(i)), u(n, :, i))
+      fixed = patch%outer
+      list = pack([(i, i=1, mesh%points)], patch%outer)
+      allocate (outer(parts, size(list)))
+      do n = 1, near_times
+        call NearOuter(source, s(n), patch%x(:, list), threads, outer)
+        u(n, :, list) = outer
+        do i = 1, mesh%points
+          if (.not. patch%outer(i)) call NearGuess(source, s(n), patch%x(:, i), edge, u(n, :, i))
         end do
-        if (patch%free(i)) u(:, :, i) = 0
       end do
+      if (.not. source%solid) then
+        fixed = fixed .or. patch%free
+        do i = 1, mesh%points
+          if (patch%free(i)) u(:, :, i) = 0
+        end do
+      end if
       call Multiply(u, q)
       do i = 1, mesh%points
         do c = 1, parts
-          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), patch%outer(i) .or. patch%free(i))   ! their values are known
+          r(:, c, i) = merge(0.0_dp, b(c, i) - q(:, c, i), fixed(i))
         end do
       end do
       do taken = 0, steps
@@ -347,7 +415,7 @@ contains
           step(n) = now(n)/sum(p(n, :, :)*q(n, :, :))
         end do
         do i = 1, mesh%points
-          if (patch%outer(i) .or. patch%free(i)) cycle
+          if (fixed(i)) cycle
           do c = 1, parts
             u(:, c, i) = u(:, c, i) + step*p(:, c, i)
             r(:, c, i) = r(:, c, i) - step*q(:, c, i)
@@ -366,7 +434,8 @@ contains
       integer :: e, i, k, c
       !$omp parallel do schedule(static) num_threads(threads)
       do e = 1, patch%mesh%n
-        call ElementForce(source, parts, reshape(x(:, :, patch%mesh%at(:, e)), [near_times*parts, in_element]), slope(:, :, :, e), &
+        call ElementForce(source%solid, patch%medium(:, patch%kind(e)), parts, &
+                          reshape(x(:, :, patch%mesh%at(:, e)), [near_times*parts, in_element]), slope(:, :, :, e), &
                           volume(:, e), made(:, :, e))
       end do
       !$omp end parallel do
@@ -389,8 +458,9 @@ contains
   end subroutine PatchSolve
 
   !> Adds the diagonal of K of an element.
-  pure subroutine AddDiagonal(source, slope, volume, at, stiff)
-    type(near_source_t), intent(in) :: source
+  pure subroutine AddDiagonal(solid, medium, slope, volume, at, stiff)
+    logical, intent(in) :: solid
+    real(dp), intent(in) :: medium(3)
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element)
     integer, intent(in) :: at(in_element)
     real(dp), intent(inout) :: stiff(:, :)
@@ -405,10 +475,10 @@ contains
           g = gll_d(m + 1, i(a) + 1)*slope(a, :, q)
           if (q == p) g = gll_d(i(1) + 1, i(1) + 1)*slope(1, :, p) + gll_d(i(2) + 1, i(2) + 1)*slope(2, :, p) + &
                           gll_d(i(3) + 1, i(3) + 1)*slope(3, :, p)
-          if (source%solid) then
-            stiff(:, at(p)) = stiff(:, at(p)) + volume(q)*((source%medium(2) + source%medium(3))*g**2 + source%medium(3)*sum(g**2))
+          if (solid) then
+            stiff(:, at(p)) = stiff(:, at(p)) + volume(q)*((medium(2) + medium(3))*g**2 + medium(3)*sum(g**2))
           else
-            stiff(1, at(p)) = stiff(1, at(p)) + volume(q)/source%medium(1)*sum(g**2)
+            stiff(1, at(p)) = stiff(1, at(p)) + volume(q)/medium(1)*sum(g**2)
           end if
         end do
       end do
@@ -416,8 +486,9 @@ contains
   end subroutine AddDiagonal
 
   !> f = K u of an element (sem3d_element.f90), for all s.
-  pure subroutine ElementForce(source, parts, u, slope, volume, f)
-    type(near_source_t), intent(in) :: source
+  pure subroutine ElementForce(solid, medium, parts, u, slope, volume, f)
+    logical, intent(in) :: solid
+    real(dp), intent(in) :: medium(3)
     integer, intent(in) :: parts
     real(dp), intent(in) :: u(near_times*parts, in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(out) :: f(near_times*parts, in_element)
@@ -428,10 +499,10 @@ contains
     do a = 1, 3
       call AddAlong(near_times*parts*along**(a - 1), along**(3 - a), of_all, u, d(:, :, a))
     end do
-    if (source%solid) then
-      call SolidFlux(source%medium(2), source%medium(3), slope, volume, d)
+    if (solid) then
+      call SolidFlux(medium(2), medium(3), slope, volume, d)
     else
-      call FluidFlux(source%medium(1), slope, volume, d)
+      call FluidFlux(medium(1), slope, volume, d)
     end if
     f = 0
     do a = 1, 3

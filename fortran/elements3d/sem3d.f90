@@ -26,7 +26,8 @@ module sem3d_m
   use kinds_m, only: dp, i8, sp
   use meetings_m, only: meetings_t
   use mesh_ground_m, only: ground_t
-  use near_patch_m, only: near_patch_t, near_source_t
+  use near_exact_m, only: near_source_t
+  use near_patch_m, only: near_patch_t
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t
   use sem3d_engine_m, only: phase_fluid, phase_solid, sem3d_engine_t, sem3d_grid_t

@@ -1,4 +1,5 @@
-!> Receivers close to their source get what the mesh lacks there, where the medium around both is even. Arguments stand in
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even, or of two with a plane
+!> between them. Arguments stand in
 !> sem3d.f90.
 !>
 !> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
@@ -15,8 +16,9 @@ submodule(sem3d_m) sem3d_near
   use hexahedron_m, only: HexLongest
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
-  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchEven, &
-                          PatchHas, PatchList, PatchMake, PatchMirror, PatchRange, PatchReach, PatchSolve, NearExact
+  use near_exact_m, only: NearFields
+  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchHas, PatchList, &
+                          PatchMake, PatchMedium, PatchRange, PatchReach, PatchSolve
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
@@ -30,8 +32,6 @@ submodule(sem3d_m) sem3d_near
 contains
 
   module procedure MakePatch
-    real(dp), allocatable :: corner(:, :, :)
-    integer, allocatable :: face(:, :)
     real(dp) :: medium(7), reach, wide, xi(3)
     integer :: r, try, e
     self%near = near_t()
@@ -41,8 +41,7 @@ contains
       medium = 0
       e = self%source_in
       if (e > 0) medium = [HexLongest(self%elements%corner(:, :, e)), merge(1.0_dp, 0.0_dp, e <= self%elements%solid), &
-                           Mean(self%elements%rho(:, e)), Mean(self%elements%lambda(:, e)), Mean(self%elements%mu(:, e)), &
-                           real(self%elements%loss(:, e), dp)]
+                           PatchMedium(self%elements, e), real(self%elements%loss(:, e), dp)]
       call OfAll(self, medium, error)
       if (allocated(error)) return
       edge = medium(1)
@@ -52,16 +51,14 @@ contains
       do try = 1, patch_tries
         call PatchAsks(norm2(x - spread(source%x, 2, size(helped)), 1)/edge, reach, try, helped, wide)
         if (.not. any(helped)) return
-        call GatherPatch(self, source%x, wide*edge, corner, face, error)
+        call GatherPatch(self, source, wide*edge, error)
         if (allocated(error)) return
-        if (allocated(corner)) exit
+        if (self%near%patch%fits) exit
       end do
-      if (.not. allocated(corner)) then
+      if (try > patch_tries) then
         helped = .false.
         return
       end if
-      call PatchMake(corner, face, source%solid, source%medium, self%near%patch)
-      helped = helped .and. self%near%patch%plane
       do r = 1, size(helped)
         if (.not. helped(r)) cycle
         call PatchHas(self%near%patch, x(:, r), self%band() > 0, e, xi)
@@ -69,14 +66,6 @@ contains
       end do
       if (self%own%attenuates) self%near%loss = LossOf(self%own%source, source%medium, medium(6:7))
     end associate
-
-  contains
-
-    pure real(dp) function Mean(of)
-      real(sp), intent(in) :: of(:)
-      Mean = sum(real(of, dp))/size(of)
-    end function Mean
-
   end procedure MakePatch
 
   !> 1/Q of the modulus that tells how large the motion is.
@@ -91,57 +80,54 @@ contains
     LossOf = (bulk*loss(1) + 4*medium(3)/3*loss(2))/(bulk + 4*medium(3)/3)
   end function LossOf
 
-  !> Corners and kinds of sides of the elements within a radius [m] of the source, in the order of the whole mesh; none
-  !> where these are not even.
-  subroutine GatherPatch(self, at, radius, corner, face, error)
+  !> Makes self%near%patch of the elements within a radius [m] of the source, in the order of the whole mesh.
+  subroutine GatherPatch(self, source, radius, error)
     class(sem3d_t), intent(inout) :: self
-    real(dp), intent(in) :: at(3), radius
-    real(dp), allocatable, intent(out) :: corner(:, :, :)
-    integer, allocatable, intent(out) :: face(:, :)
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: radius
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), allocatable :: told(:), number(:), x(:)
-    real(dp) :: range(patch_numbers)
+    real(dp), allocatable :: told(:), number(:), x(:, :), flat(:)
     integer, allocatable :: list(:), order(:)
-    integer :: i, before, n
-    call PatchList(self%elements, self%finder, at, radius, list)
+    integer :: i, before, n, each
+    self%near%patch = near_patch_t()
+    call PatchList(self%elements, self%finder, source%x, radius, list)
     list = pack(list, self%cut%owner(list) == self%partners_mine())
-    range = PatchRange(self%elements, list)
-    call Largest(self, range, error)
-    if (allocated(error) .or. .not. PatchEven(range)) return
     allocate (told(merge(self%partners%n, 1, self%grouped())), source=0.0_dp)
     told(self%partners_mine()) = size(list)
     call OfAll(self, told, error)
     n = nint(sum(told))
     if (allocated(error) .or. n > patch_most) return
     before = nint(sum(told(:self%partners_mine() - 1)))
-    associate (each => 3*self%elements%per + 6)
-      allocate (number(n), x(n*each), source=0.0_dp)
-      do i = 1, size(list)
-        number(before + i) = list(i)
-        if (self%grouped()) number(before + i) = self%share%number(list(i))
-        x(each*(before + i - 1) + 1:each*(before + i)) = [reshape(self%elements%corner(:, :, list(i)), [each - 6]), &
-                                                                 real(self%elements%face(:, list(i)), dp)]
-      end do
-      call OfAll(self, number, error)
-      call OfAll(self, x, error)
-      if (allocated(error)) return
-      call SortOrder(nint(number), order)
-      allocate (corner(3, self%elements%per, n), face(6, n))
-      do i = 1, n
-        associate (one => x(each*(order(i) - 1) + 1:each*order(i)))
-          corner(:, :, i) = reshape(one(:each - 6), [3, self%elements%per])
-          face(:, i) = nint(one(each - 5:))
-        end associate
-      end do
+    each = 3*self%elements%per + 6 + patch_numbers
+    allocate (number(n), source=0.0_dp)
+    allocate (x(each, n), source=0.0_dp)
+    do i = 1, size(list)
+      number(before + i) = list(i)
+      if (self%grouped()) number(before + i) = self%share%number(list(i))
+      x(:, before + i) = [self%elements%corner(:, :, list(i)), real(self%elements%face(:, list(i)), dp), &
+                          PatchRange(self%elements, list(i))]
+    end do
+    flat = reshape(x, [size(x)])
+    call OfAll(self, number, error)
+    call OfAll(self, flat, error)
+    if (allocated(error)) return
+    call SortOrder(nint(number), order)
+    x = reshape(flat, shape(x))
+    x = x(:, order)
+    associate (corner => reshape(x(:3*self%elements%per, :), [3, self%elements%per, n]), range => x(each - patch_numbers + 1:, :), &
+               face => nint(x(3*self%elements%per + 1:each - patch_numbers, :)))
+      call PatchMake(corner, face, range, source%solid, source%medium, self%near%patch)
     end associate
   end subroutine GatherPatch
 
   module procedure MakeNear
     type(sem3d_list_t) :: acts, reads
     type(sem3d_place_t) :: at_source, place(size(helped))
-    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :)
+    real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :), motion(:, :, :), gradient(:, :, :, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
+    integer, allocatable :: nearby(:)             !< receivers that are helped
     type(near_source_t) :: source
+    logical :: beyond(size(helped))               !< of a contact
     integer :: e, r, m, k, n
     allocate (self%near%terms(0:orders, 0), self%near%trace(0), self%near%order(0))
     if (.not. any(helped) .or. .not. self%gathers()) return
@@ -154,8 +140,9 @@ contains
       call SourceParts(self%own%source, bulk, source%force, six)
       source%moment = reshape(six([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])
       source%volume = six(1)/bulk
-      call PatchMirror(patch, source)
+      call PatchBeside(patch, source)
       v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
+      if (source%layered) v = minval(source%layers%medium(2, :))
       s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
       n = count(helped)*(size(names) + 1)
       deallocate (self%near%trace, self%near%order)
@@ -165,9 +152,16 @@ contains
       do r = 1, size(helped)
         if (.not. helped(r)) cycle
         call FinderInside(patch%finder, patch%mesh%corner, At(r), e, xi)
+        beyond(r) = patch%kind(e) > 1
         call Sem3dPlace(patch%mesh, patch%meetings, e, xi, At(r), self%band(), place(r))
       end do
       !$omp end parallel do
+      nearby = pack([(r, r=1, size(helped))], helped)
+      allocate (motion(3, size(nearby), near_times), gradient(3, 3, size(nearby), near_times))
+      do k = 1, near_times
+        call NearFields(source, s(k), reshape([(At(nearby(m)), m=1, size(nearby))], [3, size(nearby)]), &
+                        beyond(nearby), max(1, self%team%threads), motion(:, :, k), gradient(:, :, :, k))
+      end do
       do r = 1, size(helped)
         if (.not. helped(r) .or. allocated(error)) cycle
         do m = 1, size(names)
@@ -206,14 +200,15 @@ contains
     subroutine Record(trace, name)
       integer, intent(in) :: trace
       character(*), intent(in) :: name
-      integer :: k
+      integer :: k, m
       call Sem3dRecord(reads, place(r), name, error)
       if (allocated(error)) return
       n = n + 1
       self%near%trace(n) = trace
       self%near%order(n) = merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
                                  scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))
-      exact(:, n) = [(Exactly(s(k), At(r), name), k=1, near_times)]
+      m = findloc(nearby, r, 1)
+      exact(:, n) = [(Exactly(motion(:, m, k), gradient(:, :, m, k), name), k=1, near_times)]
     end subroutine Record
 
     pure function At(r) result(x)
@@ -222,14 +217,12 @@ contains
       x = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)]
     end function At
 
-    !> What the component would be made of by the exact field.
-    real(dp) function Exactly(s, x, name)
-      real(dp), intent(in) :: s, x(3)
+    !> What the component would be made of by the exact field and its gradient.
+    real(dp) function Exactly(u, g, name)
+      real(dp), intent(in) :: u(:), g(:, :)
       character(*), intent(in) :: name
-      real(dp) :: u(3), g(3, 3)
       integer :: axis
       axis = index('xyz', name(2:2))
-      call NearExact(source, s, x, 0.0_dp, u, g)
       if (source%solid) then
         if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
         if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place(r), name)*g)

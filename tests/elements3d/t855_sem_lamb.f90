@@ -1,6 +1,7 @@
 !> Lamb's problem: a vertical force at a point of a free surface gives the exact motion there, Rayleigh wave and all, on a mesh of
-!> distorted elements at five points to the shortest Rayleigh wavelength in the largest of them. The exact motion, from integrals over
-!> wavenumbers, is itself compared with what Pekeris (1955, Proc. Nat. Acad. Sci. 41, 469-480) gives in closed form. SEED may be given.
+!> distorted elements at five points to the shortest Rayleigh wavelength in the largest of them, within an edge of the force too. The
+!> exact motion, from integrals over wavenumbers, is itself compared with what Pekeris (1955, Proc. Nat. Acad. Sci. 41, 469-480) gives
+!> in closed form. SEED may be given.
 program t855_sem_lamb
   use check_m, only: Claim, ClaimFine, Done, Seed
   use elements_dt_m, only: ElementsDt
@@ -19,8 +20,8 @@ program t855_sem_lamb
   use window_m, only: window_t
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), h = 100, vs = 1800, vp = sqrt(3.0_dp)*vs, rho = 2300, cr = 0.919402_dp*vs
-  real(dp), parameter :: bound = 0.01_dp, away(2) = [3.0_dp, 8.0_dp]*h
-  integer, parameter :: n(3) = [28, 20, 10], stations = 4
+  real(dp), parameter :: bound = 0.01_dp, away(4) = [3.0_dp, 8.0_dp, 0.4_dp, 1.2_dp]*h
+  integer, parameter :: n(3) = [28, 20, 10], stations = 8
   type(mesh_t) :: mesh
   type(window_t) :: window
   type(elements_t) :: elements
@@ -70,7 +71,7 @@ contains
     call ClaimFine(error, 'a window of all elements')
   end subroutine MakeMesh
 
-  !> The force at a random place of the surface; stations at three distances, in random directions towards the long side of the box.
+  !> The force at a random place of the surface; stations at four distances, in random directions towards the long side of the box.
   subroutine PlaceStations()
     real(dp) :: r(2), d
     call random_number(r)

@@ -13,11 +13,15 @@ module layers_exact_m
   use layers_waves_m, only: ahead, aside, direction, directions, LayersArrive, LayersLayer, LayersSend, near_layers_t, sent_t
   implicit none
   private
-  public :: LayersFields, Damp, dampings, gauss_nodes, GaussRule, range
+  public :: LayersFields, LayersRings, Damp, dampings, gauss_nodes, GaussRule, harmonics, range
 
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
   integer, parameter :: harmonics = 4
   complex(dp), parameter :: turned(harmonics) = [i1, i1**2, i1**3, i1**4]
+  integer :: each, other
+  real(dp), parameter :: multiple(0:harmonics, directions) = &
+    reshape([((each*direction(other), each=0, harmonics), other=1, directions)], [harmonics + 1, directions])
+  real(dp), parameter :: cosines(0:harmonics, directions) = cos(multiple), sines(0:harmonics, directions) = sin(multiple)
   integer, parameter :: gauss_nodes = 12          !< of Gauss' rule
   integer, parameter :: dampings = 9              !< and the least and most of them, over the distance along the contact
   real(dp), parameter :: damp_least = 0.1_dp, damp_most = 0.5_dp
@@ -33,7 +37,8 @@ module layers_exact_m
     integer :: n = 1                              !< dampings
     real(dp) :: damping(dampings) = 0, share(dampings) = 1
     real(dp) :: grows = 0, most = 0               !< of the exponent with k, and the largest k
-    real(dp) :: sums(12, dampings) = 0
+    logical :: ring = .false.                     !< all places so far from the axis, at that depth
+    real(dp), allocatable :: sums(:, :)           !< of numbers for each damping
   end type place_t
 
 contains
@@ -53,31 +58,67 @@ contains
     end associate
     u = 0
     g = 0
-    if (layers%n > 1 .or. layers%free) call AddSecondary(layers, s, from, force, moment, x, at, threads, u, g)
+    if (layers%n > 1 .or. layers%free) call AddSecondary()
     do r = 1, size(x, 2)
       if (LayersLayer(layers, x(3, r)) /= at) cycle
       call EvenMotion(moduli, s, x(:, r) - from, force, moment, 0.0_dp, straight, slope)
       u(:, r) = u(:, r) + straight
       g(:, :, r) = g(:, :, r) + slope
     end do
+
+  contains
+
+    subroutine AddSecondary()
+      type(place_t) :: place(size(x, 2))
+      real(dp) :: field(12)
+      do r = 1, size(place)
+        place(r) = PlaceOf(layers, from, x(:, r), at)
+        allocate (place(r)%sums(12, dampings), source=0.0_dp)
+      end do
+      call AddPanels(layers, s, from(3), force, moment, at, threads, place)
+      do r = 1, size(place)
+        field = matmul(place(r)%sums(:, :place(r)%n), place(r)%share(:place(r)%n))
+        u(:, r) = u(:, r) + field(:3)
+        g(:, :, r) = g(:, :, r) + reshape(field(4:), [3, 3])
+      end do
+    end subroutine AddSecondary
+
   end subroutine LayersFields
+
+  !> What contacts and a free surface send back, in other layers what they let through, on rings around the axis through the source:
+  !> ring(:, r) are a distance from it and a depth [m], displacement is the sum over m of wave(:, m, 1, r) cos(m azimuth) and
+  !> wave(:, m, 2, r) sin(m azimuth). zs: depth of the source [m].
+  subroutine LayersRings(layers, s, zs, force, moment, ring, threads, wave)
+    type(near_layers_t), intent(in) :: layers
+    real(dp), intent(in) :: s, zs, force(3), moment(3, 3), ring(:, :)
+    integer, intent(in) :: threads
+    real(dp), intent(out) :: wave(:, 0:, :, :)    !< (3, 0:harmonics, 2, rings)
+    type(place_t) :: place(size(ring, 2))
+    integer :: at, r
+    at = LayersLayer(layers, zs)
+    do r = 1, size(place)
+      place(r) = PlaceOf(layers, [0.0_dp, 0.0_dp, zs], [ring(1, r), 0.0_dp, ring(2, r)], at)
+      place(r)%ring = .true.
+      allocate (place(r)%sums(6*(harmonics + 1), dampings), source=0.0_dp)
+    end do
+    call AddPanels(layers, s, zs, force, moment, at, threads, place)
+    do r = 1, size(place)
+      wave(:, :, :, r) = reshape(matmul(place(r)%sums(:, :place(r)%n), place(r)%share(:place(r)%n)), [3, harmonics + 1, 2])
+    end do
+  end subroutine LayersRings
 
   ! --- what contacts send back or let through -------------------------------------------------------------------------
 
   !> Panels of wavenumbers serve all places, as what contacts make of a wave is the same for all: a panel is as short as those need
   !> for which there still is a field.
-  subroutine AddSecondary(layers, s, from, force, moment, x, at, threads, u, g)
+  subroutine AddPanels(layers, s, zs, force, moment, at, threads, place)
     type(near_layers_t), intent(in) :: layers
-    real(dp), intent(in) :: s, from(3), force(3), moment(3, 3), x(:, :)
+    real(dp), intent(in) :: s, zs, force(3), moment(3, 3)
     integer, intent(in) :: at, threads
-    real(dp), intent(inout) :: u(:, :), g(:, :, :)
-    type(place_t) :: place(size(x, 2))
+    type(place_t), intent(inout) :: place(:)
     type(sent_t) :: sent(gauss_nodes)
     real(dp) :: k, length, node(gauss_nodes), weight(gauss_nodes)
     integer :: m, r
-    do r = 1, size(place)
-      place(r) = PlaceOf(layers, from, x(:, r), at)
-    end do
     call GaussRule(node, weight)
     length = s/maxval(layers%medium(1, :))/2
     k = 0
@@ -86,7 +127,7 @@ contains
       !$omp parallel num_threads(threads)
       !$omp do schedule(dynamic)
       do m = 1, gauss_nodes
-        call LayersSend(layers, s, k + length*node(m), from(3), force, moment, at, sent(m))
+        call LayersSend(layers, s, k + length*node(m), zs, force, moment, at, sent(m))
       end do
       !$omp do schedule(dynamic)
       do r = 1, size(place)
@@ -95,13 +136,7 @@ contains
       !$omp end parallel
       k = k + length
     end do
-    do r = 1, size(place)
-      associate (field => matmul(place(r)%sums(:, :place(r)%n), place(r)%share(:place(r)%n)))
-        u(:, r) = u(:, r) + field(:3)
-        g(:, :, r) = g(:, :, r) + reshape(field(4:), [3, 3])
-      end associate
-    end do
-  end subroutine AddSecondary
+  end subroutine AddPanels
 
   pure type(place_t) function PlaceOf(layers, from, x, at) result(place)
     type(near_layers_t), intent(in) :: layers
@@ -183,10 +218,11 @@ contains
     type(sent_t), intent(in) :: sent(:)
     real(dp), intent(in) :: weight(:)
     type(place_t), intent(inout) :: place
-    real(dp) :: field(12)
+    real(dp) :: field(size(place%sums, 1))
     integer :: m, e
     do m = 1, size(sent)
-      call Integrand(layers, sent(m), place, field)
+      if (place%ring) call Around(layers, sent(m), place, field)
+      if (.not. place%ring) call Integrand(layers, sent(m), place, field)
       do e = 1, place%n
         place%sums(:, e) = place%sums(:, e) + weight(m)*exp(-sent(m)%k*place%damping(e))*field
       end do
@@ -218,5 +254,27 @@ contains
       field(10:) = field(10:) + real(turn*found(:, 2, n), dp)
     end do
   end subroutine Integrand
+
+  !> The same of a ring: u for cosines of multiples of the azimuth, then for sines.
+  pure subroutine Around(layers, sent, place, field)
+    type(near_layers_t), intent(in) :: layers
+    type(sent_t), intent(in) :: sent
+    type(place_t), intent(in) :: place
+    real(dp), intent(out) :: field(3, 0:harmonics, 2)
+    complex(dp) :: found(3, 2, directions), turn
+    real(dp) :: bessel(0:harmonics)
+    integer :: n, m
+    call LayersArrive(layers, sent, place%layer, place%x(3), found)
+    bessel = bessel_jn(0, harmonics, sent%k*place%far)
+    field = 0
+    do n = 1, directions
+      do m = 0, harmonics
+        turn = bessel(m)*sent%k/(2*pi)/directions
+        if (m > 0) turn = 2*turned(m)*turn
+        field(:, m, 1) = field(:, m, 1) + real(turn*found(:, 1, n), dp)*cosines(m, n)
+        field(:, m, 2) = field(:, m, 2) + real(turn*found(:, 1, n), dp)*sines(m, n)
+      end do
+    end do
+  end subroutine Around
 
 end module layers_exact_m
