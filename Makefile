@@ -246,7 +246,7 @@ $(B)/fortran/base/version_texts.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests gpu-tests benches gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests benches gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling $(B)/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T) tools/bench tools/bench/ladder))
 endif

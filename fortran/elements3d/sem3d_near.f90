@@ -179,9 +179,8 @@ contains
       if (allocated(error) .or. n == 0) return
       allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
       do m = 1, acts%n
-        associate (one => b(Part(acts%field(m)), acts%point(m)))
-          one = one + acts%w(m)
-        end associate
+        k = Part(acts%field(m))
+        b(k, acts%point(m)) = b(k, acts%point(m)) + acts%w(m)
       end do
       call PatchSolve(patch, source, s, b, self%near%edge, max(1, self%team%threads), u)
       deallocate (self%near%terms)

@@ -79,6 +79,8 @@ claim(status == again[0] == 0 and '12345678' in text and Path('b').stat().st_mti
       f'the record of the commit is written once: {text.split()[-1]}')
 build[4] = 'COMMIT=87654321'
 claim(call(*build, env=plain)[0] == 0 and '87654321' in Path('b/commit.inc').read_text(), 'and again for another commit')
+said = call(*build[:-1], '-n', f'{os.getcwd()}/b/fortran/base/text.o', env=plain)[1]
+claim(0 <= said.find('checked.f90') < said.find('text.f90'), 'in a build folder outside of the sources too a module is compiled after those it uses')
 needs = re.findall(r'(?m)^\$\(B\)/fortran/(\S+)\.o: \$\(B\)/commit\.inc$', MAKEFILE)
 rules = (Path(B) / 'deps.mk').read_text().splitlines()
 others = [rule.split(':')[0] for rule in rules for name in needs if rule.split(':')[1].find(f'/{name}.o') >= 0]
