@@ -67,6 +67,7 @@ module elements3d_m
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
+    real(dp) :: skin = huge(1.0_dp)                   !< from the top down to where all layers but the lowest end [m]
     integer :: passive = 0                            !< elements whose bulk modulus does not attenuate, as Qp there is too large
     type(cut_t), pointer :: cut => null()             !< of the mesh as it was cut last,
     type(shares_t), pointer :: shares => null()       !< and what ranks are sent of it

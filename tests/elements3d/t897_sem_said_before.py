@@ -161,6 +161,12 @@ write(ONE, change=lambda x, e: (x / 1000, e))
 survey((.3, .3, .2), (.1, .2, .1))
 warned("mesh and key-map in kilometres", "the mesh is 0.7 m long", "are these kilometres?")
 
+LAYERS = dict(mesh="layers", layers="tops", mesh_x1=700, mesh_y1=600, mesh_bottom=600, mesh_dx=100, mesh_dy=100, mesh_dz=100)
+survey((300, 300, 200), (100, 200, 100), materials="soil 2000 1200 1900\nrock 2600 1500 2100\n")
+for metres, word in ((within(1, 4), warned), (within(9, 90), silent)):      # the shortest wave is 1200 m/s over 9.7 Hz long
+    Path("tops").write_text(f"soil 0\nrock {metres}\n")
+    word(f"soil of {metres:g} m over rock to 600 m", *([f"end within {metres:g} m, of 600 m"] if word is warned else ["kilometres"]), **LAYERS)
+
 # --- media -----------------------------------------------------------------------------------------------------------------
 
 write(ONE)
