@@ -47,6 +47,7 @@ module elements3d_m
     type(told_receivers_t) :: near                    !< receivers too close to their source, for which nothing helps
     type(told_receivers_t) :: near_moment             !< others, too close to a moment in rock
     real(dp) :: near_reach = 0                        !< which is closer than so many edges
+    integer :: patch = 0                              !< elements around a source, at most, whose field is found for others
     type(told_receivers_t) :: floored                 !< receivers of pressure on a contact with a fluid
     type(told_receivers_t) :: compressing             !< sources of volume or explosion on such a contact
     type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
@@ -366,9 +367,11 @@ contains
     subroutine TellNear()
       real(dp) :: apart(size(shot%rx))
       logical :: helped(size(shot%rx))
+      integer :: n
       apart = norm2(places - spread(source, 2, size(apart)), 1)
       if (.not. any(apart < reach*edge)) return
-      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped)
+      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped, n)
+      self%told%patch = max(self%told%patch, n)
       do r = 1, size(apart)
         if (helped(r) .or. .not. apart(r) < reach*edge) cycle
         if (apart(r) < near_edges*edge) then
