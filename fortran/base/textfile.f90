@@ -135,11 +135,16 @@ contains
     IsBlank = c == ' ' .or. c == achar(tab) .or. c == achar(ff)
   end function IsBlank
 
-  !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals: '' if none do.
-  !> Those in quotes, brackets, comments and names part nothing.
+  !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals, which has blanks or minus
+  !> signs that are not ASCII, or a remark as other programs write them: '' if none of it. What stands in quotes, brackets, comments
+  !> and names parts nothing.
   pure function TextAdvice(file) result(advice)
     type(textfile_t), intent(in) :: file
     character(:), allocatable :: advice, line
+    character(*), parameter :: remarks(3) = [character(3) :: ' !', ' %', ' //']
+    !> UTF-8 of blanks that break no line, wide and narrow, of the minus sign, and of the dash
+    character(*), parameter :: printed(4) = [char(194)//char(160)//' ', char(226)//char(128)//char(175), &
+                                             char(226)//char(136)//char(146), char(226)//char(128)//char(147)]
     integer :: first, last, start
     advice = ''
     line = BareLine(file%text(scan(file%text(:file%last), achar(lf)//achar(cr), back=.true.) + 1:file%last))//' '
@@ -152,6 +157,17 @@ contains
       advice = '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
       return
     end do
+    if (Holds(' '//line, remarks)) advice = '; a remark begins with #'
+    if (Holds(line, printed)) advice = '; a blank or a minus sign there is not ASCII, as in printed texts: write plain ones'
+
+  contains
+
+    pure logical function Holds(text, marks)
+      character(*), intent(in) :: text, marks(:)
+      integer :: i
+      Holds = any([(index(text, trim(marks(i))) > 0, i=1, size(marks))])
+    end function Holds
+
   end function TextAdvice
 
   !> A line without its comment, blanks for tabs and '=', and letters for what stands in quotes or brackets.

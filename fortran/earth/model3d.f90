@@ -39,6 +39,7 @@ module model3d_m
     integer :: slow = 3                       !< the slowest axis in the files
     real(dp) :: vsmin = 0, vsmax = 0          !< of rock, 0 if there is none [m/s]
     real(dp) :: vpmin = 0, fluidmin = 0       !< slowest P waves, of all and of fluids, a large number where there is none [m/s]
+    real(dp) :: stiffest = 0                  !< largest vs/vp
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
     real(dp) :: gaining(4) = 0                !< vp, vs, 1/Qp, 1/Qs of the rock that gains most as it is compressed evenly, or 0
     type(model_checksum_t) :: checksum(3)     !< of vp and vs, rho and rho, qp and qs

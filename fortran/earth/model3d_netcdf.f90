@@ -76,7 +76,7 @@ contains
       if (fio_var_name(file, i, buffer) /= 0) exit
       if (IsVolume(file, FString(buffer))) words = words//', '//FString(buffer)
     end do
-    if (words == '') words = '  none of that kind'
+    if (words == '') words = '  none of that kind, unless in groups, which are not read'
     words = words(3:)
   end function Volumes
 

@@ -26,6 +26,7 @@ contains
     earth%vsmax = told%vsmax
     earth%vpmin = told%vpmin
     earth%fluidmin = told%fluidmin
+    earth%stiffest = told%stiffest
     earth%qmin = told%qmin
     earth%gaining = told%gaining
     earth%checksum = told%checksum
@@ -197,6 +198,7 @@ contains
     earth%vsmax = 0
     earth%vpmin = real(huge(1.0_sp), dp)
     earth%fluidmin = real(huge(1.0_sp), dp)
+    earth%stiffest = 0
     earth%rhomin = huge(1.0_dp)
     earth%rhomax = 0
     earth%qmin = 0
@@ -213,6 +215,7 @@ contains
     if (.not. vs > 0) earth%fluidmin = min(earth%fluidmin, vp)
     if (vs > 0) earth%vsmin = merge(min(earth%vsmin, vs), vs, earth%vsmin > 0)
     earth%vsmax = max(earth%vsmax, vs)
+    earth%stiffest = max(earth%stiffest, vs/vp)
     earth%rhomin = min(earth%rhomin, rho)
     earth%rhomax = max(earth%rhomax, rho)
   end subroutine Widen

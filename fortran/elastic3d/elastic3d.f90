@@ -234,6 +234,7 @@ contains
     Ranges%rhomin = earth%rhomin
     Ranges%rhomax = earth%rhomax
     Ranges%told = job%rho /= '' .or. job%layers /= ''
+    Ranges%stiffest = earth%stiffest
     if (earth%layers%n > 0) then
       associate (vp => earth%layers%medium(1, :), vs => earth%layers%medium(2, :))
         Ranges%slowest = minval(vp)

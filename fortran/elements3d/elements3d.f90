@@ -47,6 +47,7 @@ module elements3d_m
     type(told_receivers_t) :: near                    !< receivers too close to their source, for which nothing helps
     type(told_receivers_t) :: near_moment             !< others, too close to a moment in rock
     real(dp) :: near_reach = 0                        !< which is closer than so many edges
+    integer :: patch = 0                              !< elements around a source, at most, whose field is found for others
     type(told_receivers_t) :: floored                 !< receivers of pressure on a contact with a fluid
     type(told_receivers_t) :: compressing             !< sources of volume or explosion on such a contact
     type(told_receivers_t) :: shearless               !< receivers of shear stress in a fluid
@@ -67,6 +68,7 @@ module elements3d_m
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
     character(:), allocatable :: unused               !< lines of the table of materials for blocks that the mesh has not
     character(:), allocatable :: lossy_fluids         !< blocks of fluids that have a Q
+    real(dp) :: skin = huge(1.0_dp)                   !< from the top down to where all layers but the lowest end [m]
     integer :: passive = 0                            !< elements whose bulk modulus does not attenuate, as Qp there is too large
     type(cut_t), pointer :: cut => null()             !< of the mesh as it was cut last,
     type(shares_t), pointer :: shares => null()       !< and what ranks are sent of it
@@ -357,9 +359,11 @@ contains
     subroutine TellNear()
       real(dp) :: apart(size(shot%rx))
       logical :: helped(size(shot%rx))
+      integer :: n
       apart = norm2(places - spread(source, 2, size(apart)), 1)
       if (.not. any(apart < reach*edge)) return
-      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped)
+      call PatchHelps(self%elements, self%finder, source_in, source, places, scheme%exact_positions, reach, helped, n)
+      self%told%patch = max(self%told%patch, n)
       do r = 1, size(apart)
         if (helped(r) .or. .not. apart(r) < reach*edge) cycle
         if (apart(r) < near_edges*edge) then

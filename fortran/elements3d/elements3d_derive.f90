@@ -83,8 +83,11 @@ contains
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
     real(dp), parameter :: sound = 1500                 !< in water [m/s]
+    real(dp), parameter :: thin = 0.01_dp               !< of the mesh,
+    real(dp), parameter :: part = 0.1_dp                !< and of the shortest wave: hardly seen by it
     character(:), allocatable :: doubt
-    real(dp) :: deepest
+    real(dp) :: deepest, height
+    height = self%high(3) - self%low(3)
     if (self%unused /= '') call SchemeWarn(scheme, 'the mesh has no block '//self%unused//', of which '//job%materials// &
       ' has a line: check the names, capitals too')
     if (self%lossy_fluids /= '') call SchemeWarn(scheme, 'fluids do not attenuate: Q of block '//self%lossy_fluids//' in '// &
@@ -103,6 +106,9 @@ contains
     if (maxval(self%high - self%low) < self%vmin/scheme%fmax) call SchemeWarn(scheme, 'the mesh is '// &
       Str(maxval(self%high - self%low), 4)//' m long, less than its shortest wave, of '//Str(self%vmin/scheme%fmax, 4)// &
       ' m: coordinates of a mesh are metres; are these kilometres?')
+    if (self%skin < min(thin*height, part*self%vmin/scheme%fmax)) &
+      call SchemeWarn(scheme, 'all layers of '//job%layers//' but the lowest end within '//Str(self%skin, 4)//' m, of '// &
+      Str(height, 6)//' m that are meshed: give upper sides in metres if these are kilometres')
     doubt = NoShearDoubt(job, self%vmax)
     if (doubt /= '') call SchemeWarn(scheme, doubt)
     if (.not. allocated(self%elements%ocean)) return

@@ -85,6 +85,8 @@ contains
     call PreparePlaces(self, job)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
+    self%skin = huge(self%skin)
+    if (job%mesh == 'layers') self%skin = Skin(mesh)
     self%sources = made//', '//Counted(self%elements%n, 'element')//' of '//Str(mesh%per)//' nodes in '// &
                    Counted(size(mesh%blocks), 'block')
     if (job%materials /= '') self%sources = self%sources//'; materials '//job%materials
@@ -94,6 +96,19 @@ contains
     if (associated(self%cut)) deallocate (self%cut, self%shares)
     allocate (self%cut, self%shares)
   end procedure ReadMesh
+
+  !> From the top of a mesh of layers down to where all but the lowest end [m], a large number where there is one alone.
+  pure real(dp) function Skin(mesh)
+    type(mesh_t), intent(in) :: mesh
+    integer :: e
+    Skin = huge(Skin)
+    if (size(mesh%blocks) < 2) return
+    Skin = 0
+    do e = 1, size(mesh%block)
+      if (mesh%block(e) < size(mesh%blocks)) Skin = max(Skin, maxval(mesh%x(3, mesh%node(:, e))))
+    end do
+    Skin = Skin - minval(mesh%x(3, :))
+  end function Skin
 
   !> Numbers by which media of table and volumes are checked; bottom: of the mesh, below its top, as z may begin anywhere [m].
   pure type(ranges_t) function Ranges(self, job, part, from, earth, bottom)
@@ -109,6 +124,8 @@ contains
     Ranges%told = any(table) .or. job%rho /= ''
     if (.not. all(table)) Ranges%slowest = min(Ranges%slowest, earth%vpmin)
     if (.not. all(table)) Ranges%fluid = min(Ranges%fluid, earth%fluidmin)
+    Ranges%stiffest = maxval(part(material_vs, :)/part(material_vp, :), table)
+    if (.not. all(table)) Ranges%stiffest = max(Ranges%stiffest, earth%stiffest)
     Ranges%fastest = self%vmax
     Ranges%bottom = bottom
     Ranges%rhomin = self%rhomin

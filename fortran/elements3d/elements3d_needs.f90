@@ -7,6 +7,7 @@ submodule(elements3d_m) elements3d_needs
   use elements_scheme_m, only: points_of_element
   use elements_share_m, only: ShareGuess, ShareMost, SharesMake
   use elements_window_m, only: ElementsParts
+  use near_patch_m, only: patch_bytes
   use window_m, only: window_at_once
   use zener_m, only: zener_mechanisms
   implicit none
@@ -72,6 +73,7 @@ contains
     end select
     master = reading + max(set_up, sending)          ! what is sent is held twice for a moment
     worker = share*3*nodes + piece*4*(numbers*in_element + relaxing + fields*points_of_element)
+    worker = worker + real(patch_bytes, dp)*self%told%patch
     if (scheme%ranks > 1) worker = worker + share*4.0_dp*(in_element + found*points_of_element) + piece*nodes
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
     if (pictures) worker = worker + MapBytes(scheme, window)

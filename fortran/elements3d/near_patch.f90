@@ -27,6 +27,7 @@ module near_patch_m
   integer, parameter, public :: near_times = 3    !< values of s
   integer, parameter, public :: patch_numbers = 11   !< of PatchRange
   integer, parameter, public :: patch_most = 1500 !< elements
+  integer, parameter, public :: patch_bytes = 40000 !< of an element, where its field is found: fields of about 72 points, geometry
   real(dp), parameter :: around = 1.9_dp          !< edges around receivers that a patch has
   integer, parameter, public :: patch_tries = 4   !< of patches, each for receivers closer to the source
   real(dp), parameter :: closer(2:patch_tries) = [2.0_dp, 1.3_dp, 0.7_dp]  !< edges
@@ -263,18 +264,21 @@ contains
     if (any(patch%outer(point))) e = 0
   end subroutine PatchHas
 
-  !> The receivers at places x(3, :) [m] that get what the mesh lacks near the source in element e, as all of a mesh tells.
-  subroutine PatchHelps(elements, finder, e, source, x, banded, reach, helped)
+  !> The receivers at places x(3, :) [m] that get what the mesh lacks near the source in element e, as all of a mesh tells; and the
+  !> elements of the patch.
+  subroutine PatchHelps(elements, finder, e, source, x, banded, reach, helped, n)
     type(elements_t), intent(in) :: elements
     type(finder_t), intent(in) :: finder
     integer, intent(in) :: e
     real(dp), intent(in) :: source(3), x(:, :), reach
     logical, intent(in) :: banded
     logical, intent(out) :: helped(:)
+    integer, intent(out) :: n
     type(near_patch_t) :: patch
     integer, allocatable :: list(:)
     real(dp) :: edge, wide, xi(3)
     integer :: try, r, at
+    n = 0
     edge = HexLongest(elements%corner(:, :, e))
     do try = 1, patch_tries
       call PatchAsks(norm2(x - spread(source, 2, size(helped)), 1)/edge, reach, try, helped, wide)
@@ -290,6 +294,7 @@ contains
       helped = .false.
       return
     end if
+    n = size(list)
     do r = 1, size(helped)
       if (.not. helped(r)) cycle
       call PatchHas(patch, x(:, r), banded, at, xi)

@@ -16,6 +16,7 @@ program t003_columns_parted_by_blanks
   implicit none
   character, parameter :: lf = new_line('a'), tab = achar(9)
   character(*), parameter :: advice = 'columns are parted by blanks, not by commas or semicolons, and decimals have a point'
+  character(*), parameter :: ascii = 'a blank or a minus sign there is not ASCII', remark = 'a remark begins with #'
   character(*), parameter :: cable = 'spread cable streamer first=100 interval=12.5 channels=10 depth=8'//lf
 
   call Table('keymap', cable//'shot 1 500 6 cable'//lf, 'shot 1 500 6 cable', [character(30) :: 'shot 1,500,6,cable', &
@@ -33,6 +34,14 @@ program t003_columns_parted_by_blanks
                                                                                      '0.001;2', '0,001 2', '0.001, 2'])
   call Table('fault', 'dc 0 0 1000 10 80 20 1e15 0 0.1 2 1 1'//lf, 'dc 0 0 1000 10 80 20 1e15 0 0.1 2 1 1', &
              [character(60) :: 'dc,0,0,1000,10,80,20,1e15,0,0.1,2,1,1', 'dc 0 0 1000 10 80 20 1e15 0 0,1 2 1 1'])
+  call Table('layers', '0 1500 0 1000'//lf//'100 2000 900 2000'//lf, '100 2000 900 2000', &
+             [character(40) :: '100 2000 900'//char(194)//char(160)//'2000', char(226)//char(136)//char(146)//'100 2000 900 2000'], ascii)
+  call Table('wavelet', '0 1'//lf//'0.001 2'//lf//'0.002 3'//lf//'0.003 1'//lf, '0.001 2', &
+             [character(40) :: '0.001 '//char(226)//char(128)//char(147)//'2'], ascii)
+  call Table('keymap', cable//'shot 1 500 6 cable'//lf, 'shot 1 500 6 cable', [character(40) :: 'shot 1 500 6 cable ! first', &
+                                                                               '% shots', '// shots'], remark)
+  call Table('materials', 'rock 2000 900 2000'//lf//'* 2100 900 2000'//lf, '* 2100 900 2000', &
+             [character(40) :: '* 2100 900 2000 !water', '!rest'], remark)
   call Titled('layers', 'top vp vs rho'//lf//'0 1500 0 1000'//lf)
   call Titled('wavelet', 'time value'//lf//'0 1'//lf//'0.001 2'//lf)
   call Titled('materials', 'name vp vs rho'//lf//'* 2100 900 2000'//lf)
@@ -49,18 +58,22 @@ program t003_columns_parted_by_blanks
 
 contains
 
-  !> Claims that the reader takes `text` and refuses it with `line` written as each of `wrong`.
-  subroutine Table(reader, text, line, wrong)
+  !> Claims that the reader takes `text` and refuses it with `line` written as each of `wrong`, with the advice or `other` one.
+  subroutine Table(reader, text, line, wrong, other)
     character(*), intent(in) :: reader, text, line, wrong(:)
+    character(*), intent(in), optional :: other
     type(error_t), allocatable :: error
+    character(:), allocatable :: words
     integer :: i, p
+    words = advice
+    if (present(other)) words = other
     call Read(reader, text, error)
     call Claim(.not. allocated(error), reader//': the right table is taken')
     p = index(text, line)
     do i = 1, size(wrong)
       call Read(reader, text(:p - 1)//trim(wrong(i))//text(p + len(line):), error)
       if (.not. allocated(error)) allocate (error, source=error_t('nothing, it was taken'))
-      call Claim(index(error%message, advice) > 0, reader//': "'//trim(wrong(i))//'" is told: '//error%message)
+      call Claim(index(error%message, words) > 0, reader//': "'//trim(wrong(i))//'" is told: '//error%message)
     end do
   end subroutine Table
 

@@ -158,6 +158,21 @@ write(ONE, change=lambda x, e: (x / 1000, e))
 survey((.3, .3, .2), (.1, .2, .1))
 warned("mesh and key-map in kilometres", "the mesh is 0.7 m long", "are these kilometres?")
 
+LAYERS = dict(mesh="layers", layers="tops", mesh_x1=700, mesh_y1=600, mesh_bottom=600, mesh_dx=100, mesh_dy=100, mesh_dz=100)
+survey((300, 300, 200), (100, 200, 100), materials="soil 2000 1200 1900\nrock 2600 1500 2100\n")
+for metres, word in ((within(1, 4), warned), (within(9, 90), silent)):      # the shortest wave is 1200 m/s over 9.7 Hz long
+    Path("tops").write_text(f"soil 0\nrock {metres}\n")
+    word(f"soil of {metres:g} m over rock to 600 m", *([f"end within {metres:g} m, of 600 m"] if word is warned else ["kilometres"]), **LAYERS)
+
+# --- memory beside the source ----------------------------------------------------------------------------------------------
+
+write(box((0, 0, -900), (9, 9, 9)))
+told = []
+for away in (within(105, 140), within(310, 350)):                           # [m] of elements 100 m long; 260 m and more need no help
+    survey((440, 460, 455), (440 + away, 460, 455))
+    told.append(float(re.search(r"memory +([\d.]+) MB a worker", said("plan", forecast=0)[1])[1]))
+claim(3 < told[0] - told[1] < 11, f"plan counts the memory of what is solved around a source: {told[0]} MB a worker, {told[1]} without")
+
 # --- media -----------------------------------------------------------------------------------------------------------------
 
 write(ONE)

@@ -220,7 +220,13 @@ refused("beyond what rock can be", m2, ["vp=a.raw"], "16404", "must be 50 .. 150
 for low, high, what in ((5200, 6500, "granite"), (5800, 8100, "crust on mantle"), (6000, 6000, "one rock"), (4000, 6000, "LOH.1"), (1500, 4700, "marine"),
                         (4900, 4900, "one rock of 4900 m/s"), (5500, 8900, "the deepest lithosphere")):
     rock(low, high, (2700, 2700))
-    silent(f"{what}, {low} .. {high} m/s", m2, "vp=a.raw", "rho=r.raw", "fpeak=12", fresh=("ft/s", "km/s"))
+    silent(f"{what}, {low} .. {high} m/s", m2, "vp=a.raw", "rho=r.raw", "fpeak=12", fresh=("ft/s", "km/s", "in its place?"))
+heavy = rng.uniform(3750, 4900)
+rock(1500, 2600, (heavy, 1500))
+warned("densities that were velocities", m2, ["vp=a.raw", "rho=r.raw", "fpeak=12"], f"rho is up to {heavy:.5g} kg/m3", "in its place?")
+soft = rng.uniform(300, 880)
+rock(1500, 2600, (2000, soft))
+warned("those that were S velocities", m2, ["vp=a.raw", "rho=r.raw", "fpeak=12"], f"rho is down to {soft:.4g} kg/m3", "in its place?")
 refused("a density of 2.2 kg/m3", m2, ["rho=''", "rho_value=2.2"], "rho_value = 2.2 kg/m3 looks like g/cm3")
 np.full(vp.size, 340, "<f4").tofile("air.raw")
 silent("air of 1.2 kg/m3", m2, "vp=air.raw", "rho=''", "rho_value=1.2", "fpeak=2", fresh=("g/cm3", "ft/s"))
@@ -239,7 +245,10 @@ def volumes(v=1.0, d=1.0):
 
 
 volumes()
-silent("3D volumes in SI", m3, fresh=("ft/s", "g/cm3", "km/s"))
+silent("3D volumes in SI", m3, fresh=("ft/s", "g/cm3", "km/s", "in its place?"))
+for swapped, word in ((rng.uniform(0.72, 0.85), warned), (rng.uniform(0.3, 0.7), silent)):
+    np.where(layer > 2000, 3000 * swapped, 0).astype("<f4").tofile("s.raw")
+    word(f"vs of {swapped:.3f} vp", m3, *([[], f"vs is up to {swapped:.3g} vp", "in its place?"] if word is warned else []))
 volumes(v=1e-3)
 refused("3D volumes in km/s", m3, [], "1.5 .. 3 m/s look like km/s: set vp_unit=km/s")
 volumes(d=1e-3)

@@ -127,6 +127,14 @@ for what, shown, words in (('text for velocities', dict(kind=str, value='fast'),
     status, text = model('info', 'odd.nc')
     claim(status in (0, 1) and 'fault in this tool' not in text, f'spl-model info of it says: {text.strip().splitlines()[-1]}')
 
+with Dataset('groups.nc', 'w') as file:
+    group = file.createGroup('model')
+    for name in 'zx':
+        group.createDimension(name, 3)
+    group.createVariable('vp', 'f4', ('z', 'x'))[:] = 1500
+status, text = model('info', 'groups.nc')
+claim(status == 1 and 'it has none outside of groups' in text, f'variables in groups: {text.strip()}')
+
 # --- arrays that say more than numbers ---
 
 section = np.ma.masked_less(rock(20, 30), 2500)
@@ -192,6 +200,8 @@ mesh.refused('1000 are a metre', 'a universal file in millimetres', 'convert', '
 minisurvey.make(shots=12)
 ran = minisurvey.run('par=job.par')
 claim(ran.returncode == 0 and len(Gathers('out.nc').record) == 12, 'a survey to write from')
+ran = minisurvey.run('plan', 'par=job.par', 'vp=groups.nc')
+claim(ran.returncode == 1 and 'unless in groups, which are not read' in ran.stderr, f'a model in a group: {ran.stderr.strip()[-250:]}')
 os.makedirs('full')
 with open('sources.py', 'w') as f:          # 900 sources and one list of receivers: a map that is longer than its lists
     f.write(f"""import sys

@@ -132,6 +132,27 @@ def test_p190_depths():
     refused('give --depth', 'no depth at all', 'p190', 'none.p190', '--source-depth', 6, '-o', 'bad.keymap')
 
 
+def test_p190_order():
+    """Shots in any order of the file, and a file that was cut amid the last one."""
+    head, *shots = p190().replace('SLINE', '\0SLINE').split('\0')
+
+    def read(order, *more):
+        put('order.p190', head + ''.join(shots[i] for i in order))
+        said = fine(f'shots in the order {order}', 'p190', 'order.p190', '--source-depth', 6, '-o', 'order.keymap', '--overwrite', *more)
+        return said, [(s.record, s.sx, s.sy, s.rx.tolist()) for s in keymap.read_map('order.keymap')]
+
+    told, right = read(range(6))
+    said, mixed = read((2, 0, 5, 1, 4, 3))
+    claim(mixed == right and 'not in the order of their records: sorted' in said and '(from 49.' in said and 'sorted' not in told,
+          'shots that are mixed up are sorted, which is told, and the line runs as it does')
+    said, falling = read(range(5, -1, -1))
+    claim('sorted' not in said and falling[0][1] > falling[5][1], 'a line whose records fall runs from the first of the file to the last')
+    shots[5] = ''.join(shots[5].splitlines(True)[:3])
+    said, _ = read(range(6))
+    claim('the last shot, record 1006, has 6 channels, each before it 21: was a file cut?' in said and 'was a file cut' not in told,
+          'a file that is cut amid its last shot')
+
+
 def test_p190_faults():
     good = p190(3).split('\n')
     at = next(i for i, line in enumerate(good) if line.startswith('S'))
@@ -148,6 +169,8 @@ def test_p190_faults():
     bad('line 5: northing (columns 15-23): is blank', 'a blank northing',
         changed(at + 1, good[at + 1][:14] + ' ' * 9 + good[at + 1][23:]))
     bad('line 5: the line ends in column 60', 'a cut line', changed(at + 1, good[at + 1][:60]))
+    bad('line 5: the streamer (column 80) is blank, and of other lines it is 1: is the line cut?', 'a line cut behind a group',
+        changed(at + 1, good[at + 1][:54]))
     bad('source point 1001 has receiver group 1 more than once', 'a group twice',
         good[: at + 2] + [good[at + 1]] + good[at + 2 :])
     bad('stands in line 4 already', 'a point twice', good + good[at : at + 8])
@@ -437,6 +460,7 @@ def test_faults_of_maps():
 
 test_p190()
 test_p190_depths()
+test_p190_order()
 test_p190_faults()
 test_sps()
 test_sps_faults()

@@ -203,6 +203,8 @@ def test_segy():
     fine('density in g/cm3', 'segy', segy('rho.segy', section(0.001)), '--variable', 'rho', '--unit', 'g/cm3', '--dz',
          5, '-o', 'rho.nc')
     holds('rho.nc', 'rho', section(0.001) * np.float32(1000), 12.5, 5, 1000, 0, 'kg/m3')
+    said = fine('the same called kg/m3', 'segy', 'rho.segy', '--variable', 'rho', '--unit', 'kg/m3', '--dz', 5, '--overwrite', '-o', 'light.nc')
+    claim('warning: rho.segy: the largest density is' in said and '--unit g/cm3?' in said, 'is told of')
     refused('no unit of vp', 'a density unit for a velocity', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'g/cm3',
             '--dz', 5)
     refused('would be 1.5e+06', 'm/s called km/s', 'segy', 'vp.segy', '--variable', 'vp', '--unit', 'km/s', '--dz', 5)

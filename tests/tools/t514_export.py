@@ -69,6 +69,10 @@ raw = open('p.segy', 'rb').read()
 claim(len(raw) == 3600 + 15 * (240 + 160), f'{len(raw)} bytes: 3600 + 15 x 400')
 claim(raw[:3].decode('cp037') == 'C 1' and all(raw[i * 80:i * 80 + 3].decode('cp037') == f'C{i + 1:2d}' for i in range(40)),
       'the textual header is EBCDIC, 40 lines numbered')
+words = 'MODEL: VP: ' + 'A' * 60 + '.NC (M/S), HASH 0123456789ABCDEF'
+long = segyheader.textual(['X', '', words, 'B' * 999, *['', 'Y'] * 18]).decode('cp037')
+claim('HASH 0123456789ABCDEF' in long and long.count('C') > 40 and long.count('Y ') == 19 and len(long) == 3200 and 'SEG Y REV1' in long[-160:],
+      'what is longer than a line of it goes on in the next, in the place of blank ones')
 claim('VP (M/S), 1?000' in segyheader.textual(['VP [M/S], 1~000']).decode('cp037'), 'units in square brackets stand in round ones')
 at = 3600 + 6 * 400
 claim(struct.unpack('>i', raw[at + 72:at + 76])[0] == 105025 and struct.unpack('>h', raw[at + 70:at + 72])[0] == -100

@@ -184,7 +184,7 @@ def _info(options):
         if not names:
             fail(
                 f'{options.file} has no variable of numbers in two or three dimensions; it has '
-                + (', '.join(file.variables) or 'none at all')
+                + (', '.join(file.variables) or 'none' + ' outside of groups' * bool(file.groups))
             )
         say(f'{options.file}: {getattr(file, "title", "no title")}')
         for dimension in file.variables[names[0]].dimensions:

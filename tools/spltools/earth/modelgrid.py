@@ -26,6 +26,7 @@ LENGTHS = {'m': 1.0, 'km': 1000.0, 'ft': 0.3048, 'us-ft': 1200 / 3937}  # metres
 SHORTEST, LONGEST = 0.001, 1e5  # spacings [m]; finer ones would be lost in the coordinates
 FARTHEST = {'x': 1e8, 'y': 1e8, 'z': 1e6}  # first samples [m]
 SLOW = 1000.0  # a model has a P wave faster than this [m/s], be it sea or rock
+LIGHT = 30.0  # and no model but one of gas is all so light [kg/m3]; in g/cm3 nothing is heavier
 AXES = ('zx', 'xz', 'zyx', 'zxy', 'yzx', 'yxz', 'xzy', 'xyz')
 
 
@@ -76,6 +77,9 @@ def checked(path, values, variable, unit):
             f'{path}: the fastest P wave has {values.max():g} m/s, slower than any sea or rock: is this a slowness, an S'
             ' velocity, or are the samples IBM floats that are called IEEE?'
         )
+    if variable == 'rho' and values.max() < LIGHT:
+        warn(f'{path}: the largest density is {values.max():g} kg/m3, lighter than any rock or fluid by far: '
+             f'{named("--unit g/cm3", "units g/cm3")}?')
     return values
 
 

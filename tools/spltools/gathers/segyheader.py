@@ -1,5 +1,6 @@
 """The headers of SEG-Y revision 1 (SEG Technical Standards Committee, 2002) and SU: where each number stands and how wide it is."""
 import re
+import textwrap
 
 import numpy as np
 
@@ -21,6 +22,7 @@ BINARY = {
     'interval': (3217, 2), 'interval_field': (3219, 2), 'samples': (3221, 2), 'samples_field': (3223, 2), 'format': (3225, 2),
     'fold': (3227, 2), 'sorting': (3229, 2), 'vertical_sum': (3231, 2), 'measurement_system': (3255, 2), 'polarity': (3257, 2),
     'revision': (3501, 2), 'fixed_length': (3503, 2), 'extended_headers': (3505, 2)}
+WIDE = 76   # characters of a line of text behind its number
 LIMIT = {2: 32767, 4: 2147483647}
 
 
@@ -39,9 +41,15 @@ def trace_type(kind, nt, order):
 
 
 def textual(lines):
-    """3200 bytes of EBCDIC: 40 lines of 80 characters, the last two as revision 1 demands. Square brackets become round ones."""
+    """3200 bytes of EBCDIC: 40 lines of 80 characters, the last two as revision 1 demands. Square brackets become round ones; what
+    is longer than a line goes on in the next, and blank lines give way to it; of a longer text than three lines its begin."""
     lines = [line.translate({ord('['): '(', ord(']'): ')'}) for line in lines]
-    lines = [re.sub(r"[^\w \-+*/.,:;()=<>&%'?]", '?', line, flags=re.ASCII) for line in lines][:38]   # alike in all EBCDICs
+    lines = [re.sub(r"[^\w \-+*/.,:;()=<>&%'?]", '?', line, flags=re.ASCII) for line in lines]         # alike in all EBCDICs
+    lines = [part for line in lines for part in textwrap.wrap(line, WIDE, subsequent_indent='    ', break_on_hyphens=False, max_lines=3,
+                                                              placeholder=' ...') or ['']]
+    while len(lines) > 38 and '' in lines:
+        lines.remove('')
+    lines = lines[:38]
     lines += [''] * (38 - len(lines)) + ['SEG Y REV1', 'END TEXTUAL HEADER']
     return ''.join(f'C{n:2d} {line}'[:80].ljust(80) for n, line in enumerate(lines, 1)).encode('cp037')
 

@@ -237,6 +237,7 @@ def _finish(options, shots, notes, origin, crs, groups=None):
         notes.append(f'shots renumbered: {shots[0].record} .. {shots[-1].record} became 1 .. {len(shots)}')
         for i, shot in enumerate(shots, 1):
             shot.record = i
+    shots = _by_record(shots, notes)
     if options.azimuth == 'none':
         told, rule = axis.keep_map(shots, options.origin, options.keep_offset)
     else:
@@ -254,6 +255,15 @@ def _finish(options, shots, notes, origin, crs, groups=None):
         say(note)
     say('written: ' + ', '.join(paths))
     return 0
+
+
+def _by_record(shots, notes):
+    """Shots by their records, or as they stand where these fall throughout: the line runs from the first to the last."""
+    steps = np.diff([s.record for s in shots])
+    if (steps > 0).all() or (steps < 0).all():
+        return shots
+    notes.append('shots are not in the order of their records: sorted')
+    return sorted(shots, key=lambda s: s.record)
 
 
 def _crs(text, notes):

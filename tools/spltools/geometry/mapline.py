@@ -14,6 +14,7 @@ WHOLE = re.compile(r'[+-]?[0-9]+')
 NUMBER = re.compile(r'([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:[eEdD]([+-]?[0-9]+))?')
 PARTED = re.compile('^[0-9+.-].*[,;]|^[,;]|[,;]$')  # what commas and semicolons make of columns, not of names
 KEYWORD, TITLES = re.compile('[,;][0-9+.-]'), re.compile('[,;]')  # a first word, if others follow it or none
+PRINTED, REMARK = re.compile('[\xa0\u202f\u2212\u2013]'), re.compile('[!%]|//')
 WORDS_MAX = 16
 TINY = 1e-307  # numbers nearer to 0 are refused, and more than 300 digits
 
@@ -51,14 +52,16 @@ class Line:
 
     @functools.cached_property
     def _advice(self):
-        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns. Once a line: each word may be at
+        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns, say. Once a line: each word may be at
         fault."""
         words = [token for token in self.tokens if token[0] not in '"\'=']
         first = self.tokens[0]
         alone = TITLES if len(words) == 1 else KEYWORD
         if any(PARTED.search(word) for word in words) or (first in words and alone.search(first)):
             return '; columns are parted by blanks, not by commas or semicolons, and decimals have a point'
-        return ''
+        if any(PRINTED.search(word) for word in words):
+            return '; a blank or a minus sign there is not ASCII, as in printed texts: write plain ones'
+        return '; a remark begins with #' if any(REMARK.match(word) for word in words) else ''
 
     def rest(self):
         """All that follows the first word, an '=' as a word of its own."""

@@ -29,6 +29,9 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None, renumb
     ids = sorted({r[4] for e in events for r in e[5]})
     if len(ids) > 1 and streamer is None:       # before groups of the same number are told as faults
         faults.tell()
+        if '' in ids:
+            line = next(n for n, text in enumerate(read_lines(path), 1) if text[:1] == 'R' and not text[79:80].strip())
+            fail(f'{path}, line {line}: the streamer (column 80) is blank, and of other lines it is {ids[1]}: is the line cut?')
         fail(f"{path} holds the streamers {', '.join(ids)}: choose one with --streamer, or for modelling in 3D --streamer {ALL}")
     if streamer == ALL:
         streamer, told = None, _number_through(events, ids)
