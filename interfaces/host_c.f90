@@ -4,7 +4,8 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signals_end, host_signal, host_terms, host_terminator, host_folder, host_program
+  public :: host_catch_signals, host_signals_end, host_signal, host_signal_name, host_terms, host_terminator
+  public :: host_folder, host_program
   public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
   public :: host_standard_files, host_outlive_readers, host_print, host_stack
 
@@ -71,7 +72,8 @@ module host_c
       implicit none
     end subroutine host_keep_memory
 
-    !> From now on SIGINT, SIGTERM and SIGUSR1 are remembered instead of ending the process.
+    !> From now on SIGINT, SIGTERM and SIGUSR1, and where they are not ignored SIGUSR2, SIGXCPU and SIGHUP, are remembered
+    !> instead of ending the process.
     subroutine host_catch_signals() bind(c)
       implicit none
     end subroutine host_catch_signals
@@ -116,6 +118,14 @@ module host_c
       import :: c_int
       implicit none
     end function host_signal
+
+    !> The name of a signal that asks a job to end, null-terminated, '' of any other one.
+    subroutine host_signal_name(number, n, name) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: number, n
+      character(kind=c_char), intent(out) :: name(n)
+    end subroutine host_signal_name
 
     !> Number of signals SIGINT and SIGTERM that came, without those within two seconds of the first SIGTERM: that, handed on.
     integer(c_int) function host_terms() bind(c)

@@ -18,6 +18,14 @@
 
 enum { MANY_CORES = 1 << 20, HANDED_ON = 2 };
 
+/* What asks a job to end. The second half is what some batch systems send before they kill, the kernel at the soft limit
+ * of processor time, and a terminal that is closed: one of these that is ignored, as under nohup, stays so. */
+static const struct {
+    int number, always;
+    const char *name;
+} asks[] = {{SIGINT, 1, "SIGINT"},   {SIGTERM, 1, "SIGTERM"}, {SIGUSR1, 1, "SIGUSR1"},
+            {SIGUSR2, 0, "SIGUSR2"}, {SIGXCPU, 0, "SIGXCPU"}, {SIGHUP, 0, "SIGHUP"}};
+
 static volatile sig_atomic_t caught, terms, terminator, ends;
 static volatile time_t first_term;
 
@@ -32,10 +40,17 @@ static int is_again(void) {
     return 0;
 }
 
+static const char *name_of(int number) {
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++)
+        if (asks[i].number == number)
+            return asks[i].name;
+    return "";
+}
+
 /* Called by a signal, so by calls alone that may be made there. */
 static void end_early(void) {
     static const char words[] = ": stopped before the first shot was dealt; run the same command again to continue\n";
-    const char *name = caught == SIGTERM ? "SIGTERM" : caught == SIGINT ? "SIGINT" : "SIGUSR1";
+    const char *name = name_of(caught);
     if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, words, sizeof words - 1) < 0)
         _exit(ends); /* nobody listens */
     launcher_hears();
@@ -63,9 +78,10 @@ void host_signals_end(int status) {
 
 void host_catch_signals(void) {
     struct sigaction action = {.sa_sigaction = remember, .sa_flags = SA_RESTART | SA_SIGINFO};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++)
+        if (asks[i].always || (!sigaction(asks[i].number, NULL, &before) && before.sa_handler != SIG_IGN))
+            sigaction(asks[i].number, &action, NULL);
 }
 
 void host_standard_files(void) {
@@ -106,6 +122,10 @@ int host_print(long n, const char *text) {
 }
 
 int host_signal(void) { return caught; }
+
+void host_signal_name(int number, int n, char *name) {
+    snprintf(name, (size_t)n, "%s", name_of(number));
+}
 
 int host_terms(void) { return terms; }
 

@@ -5,7 +5,8 @@ module master_stop_m
   use deadline_m, only: DeadlineKill, DeadlineMpirun
   use error_m, only: error_t
   use files_m, only: FileExists
-  use host_c, only: host_seconds, host_signal, host_terminator, host_terms
+  use host_c, only: host_seconds, host_signal, host_signal_name, host_terminator, host_terms
+  use iso_c_binding, only: c_char, c_int
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use lost_workers_m, only: LossesGiveUp
@@ -14,7 +15,7 @@ module master_stop_m
   use protocol_m, only: message_t, MSG_DROP, MSG_LEAVE
   use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
   use store_m, only: StoreStopPath
-  use text_m, only: Str
+  use text_m, only: FString, Str
   use progress_m, only: ProgressShow
   implicit none
   private
@@ -113,18 +114,13 @@ contains
   end subroutine MasterCheckDeadline
 
   !> 'signal 15 (SIGTERM)'
-  pure function SignalName(number) result(s)
+  function SignalName(number) result(s)
     integer, intent(in) :: number
     character(:), allocatable :: s
+    character(kind=c_char, len=16) :: name
+    call host_signal_name(int(number, c_int), len(name), name)
     s = 'signal '//Str(number)
-    select case (number)
-    case (2)
-      s = s//' (SIGINT)'
-    case (10)
-      s = s//' (SIGUSR1)'
-    case (15)
-      s = s//' (SIGTERM)'
-    end select
+    if (FString(name) /= '') s = s//' ('//FString(name)//')'
   end function SignalName
 
   !> A worker may leave before the end as long as another one stays. One that got a signal has to, whoever stays.
@@ -137,8 +133,8 @@ contains
     may = any(.not. (self%workers%going .or. self%workers%lost) .and. [(i, i=1, self%workers%n)] /= worker)
     if (signal > 0) then
       call MasterCheckSignals(self)                           ! most often all ranks got it
-      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%progress%host(worker)//' got signal '// &
-                                            Str(signal)//': it finishes what it has and leaves')
+      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%progress%host(worker)//' got '// &
+                                            SignalName(signal)//': it finishes what it has and leaves')
       call WorkersLeaves(self%workers, host_seconds(), worker)
       may = .true.
     end if

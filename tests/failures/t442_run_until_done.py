@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 from check import PATIENCE, claim, done
@@ -167,6 +169,15 @@ time.sleep(1000)
 r = until_done("--linger", "1", "--output", "hung.nc", *hung)
 claim(r.returncode == 0 and "does not end" in r.stderr, f"a launcher that does not end after the last shot is stopped: exit status "
       f"{r.returncode}")
+loader = SourceFileLoader("until", TOOL[1])
+until = module_from_spec(spec_from_loader("until", loader))
+loader.exec_module(until)
+reads = []
+until.Journal = lambda output: reads.append(output)
+until.Launch.closed = lambda launch, output, before: until.Journal(output)
+begun = script("begun.py", "import pathlib, time; pathlib.Path('idle.nc.journal').write_text('a'); time.sleep(1.5)")
+until.Launch(begun, None).wait("idle.nc", None, 0.3, 0, 0)
+claim(len(reads) == 1, f"a journal that does not change for long, of shots that take long, is read once, and not five times a second: {len(reads)}")
 stalled = script("stalled.py", "import time; time.sleep(1000)")
 r = until_done("--stall", "1", "--fruitless", "2", "--output", "stall.nc", *stalled)
 claim(r.returncode == 4 and r.stderr.count("nothing was written") == 2, f"so is one that stalls: exit status {r.returncode}")

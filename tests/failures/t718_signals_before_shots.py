@@ -42,24 +42,39 @@ def left(output):
 make()
 r = run("par=job.par", "output=whole.nc")
 claim(r.returncode == 0, f"nothing disturbs: exit status {r.returncode}")
+signal.signal(signal.SIGHUP, signal.SIG_DFL)                      # whoever runs this may ignore it
 for sig, ranks, at in ((signal.SIGTERM, 1, "line.keymap"), (signal.SIGUSR1, 1, "vp.raw"), (signal.SIGINT, 3, "vp.raw"),
-                       (signal.SIGTERM, 3, "line.keymap"), (signal.SIGUSR1, 3, "vp.raw")):
+                       (signal.SIGTERM, 3, "line.keymap"), (signal.SIGUSR1, 3, "vp.raw"), (signal.SIGUSR2, 1, "vp.raw"),
+                       (signal.SIGXCPU, 1, "vp.raw")):
     status, said, reached = stopped("early.nc", at, sig, ranks=ranks)
     claim(reached and status == 3 and f"{sig.name}: {EARLY}" in said and left("early.nc") == [],
           f"{sig.name} to {ranks} process(es) as {at} is opened: exit status {status}, no files {left('early.nc')}: {line_with(EARLY, said)}")
 
 # --- the output is opened already ---------------------------------------------------------------------------------------------
 
-for ranks in (1, 3):
-    output = f"opened{ranks}.nc"
-    status, said, reached = stopped(output, output + ".journal", signal.SIGTERM, ranks=ranks)
-    claim(reached and status == 3 and closed(output) and count(output, "deal") == 0 and not Path(output + ".lock").exists(),
-          f"SIGTERM to {ranks} process(es) as the journal is opened: exit status {status}, the journal is closed, no shot was dealt, the lock "
+for sig, ranks in ((signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGTERM, 3)):
+    output = f"opened{sig.name}{ranks}.nc"
+    status, said, reached = stopped(output, output + ".journal", sig, ranks=ranks)
+    claim(reached and status == 3 and closed(output) and count(output, "deal") == 0 and not Path(output + ".lock").exists()
+          and f"signal {int(sig)} ({sig.name})" in said,
+          f"{sig.name} to {ranks} process(es) as the journal is opened: exit status {status}, the journal is closed, no shot was dealt, the lock "
           f"is gone: {line_with('no more shots', said)}")
+    if sig == signal.SIGHUP:
+        continue
     status, said, reached = stopped(output, "vp.raw", signal.SIGUSR1, ranks=ranks)
     r = run("par=job.par", f"output={output}", ranks=ranks)
     claim(reached and status == 3 and EARLY in said and r.returncode == 0 and not differences("whole.nc", output),
           f"and SIGUSR1 in its second run: exit status {status}; run again, {r.returncode}: the undisturbed file")
+
+signal.signal(signal.SIGHUP, signal.SIG_IGN)                      # as nohup has it
+HERE.unlink(missing_ok=True)
+job = Job(output="nohup.nc", ranks=1, machine={}, env={"LD_PRELOAD": shim("wait"), "WAIT_AT": "nohup.nc.journal", "WAIT_HERE": str(HERE)})
+reached = job.until(HERE.exists)
+kick(job.process.pid, sig=signal.SIGHUP)
+HERE.unlink(missing_ok=True)
+status = job.end()
+claim(reached and status == 0 and not differences("whole.nc", "nohup.nc"), f"SIGHUP that is ignored ends nothing: exit status {status}")
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # --- it looks whether another run lives ----------------------------------------------------------------------------------------
 
