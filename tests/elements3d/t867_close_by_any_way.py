@@ -251,6 +251,8 @@ def rock(contact):
         bound = 3 if n == 'velocity' else 2.5
         claim(max(errors) <= bound, f'{what}: {n} is off by at most {max(errors):.2g} %, bound {bound} % '
               f'({", ".join(f"{r / edge:.2f}: {w:.2g}" for r, w in zip(apart, errors))})')
+    if not contact:
+        return
     same = run([f'source={kind}', *words, 'group=2'], names, 3, output=f'group{count}.nc')
     if claim(same.returncode == 0, f'{what}: a job of a group of two ranks {same.stderr[-300:] if same.returncode else ""}'):
         with Dataset(f'group{count}.nc') as one, Dataset(f'shot{count}.nc') as two:
