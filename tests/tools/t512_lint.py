@@ -85,6 +85,7 @@ found('rooms_list_their_files', 2, 'fortran/base/README.md', '`a.f90`: A\n`c.f90
 found('builds_repeat', 2, 'cuda_c/a.cu', C % '    const char *built = __DATE__;\n')
 found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  private\n', ''))
 found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  implicit none\n', ''))
+found('associated_elements', 6, 'fortran/a.f90', MODULE % '    associate (one => b(Part(n), m(n)))\n')
 found('interfaces_are_bare', 5, 'interfaces/a_c.f90', INTERFACE % '')
 found('interfaces_are_bare', 2, 'interfaces/a_c.f90', (INTERFACE % '      implicit none\n').replace('iso_c_binding', 'kinds_m'))
 found('lines_are_clean', 6, 'fortran/a.f90', MODULE % '    n = 1  \n')
