@@ -9,8 +9,9 @@
 !> that of an even medium: a contact of densities nearer than a cell to the source makes some 15 % of the pressure next to it, and a
 !> third of the velocities (t208); with half-length 1, whose short waves are of the second order, one two cells away makes some 18 %
 !> of the velocities, one cell away 60 %. Up to 2.5 cells away, 3.5 of flat cells, it makes up to a third of a velocity beyond it,
-!> unless it is flat and the medium of the grid even between it and others (fd2d_flat_contact.f90, t880). On the source itself the
-!> field is infinite (t888).
+!> unless it is flat and the medium of the grid even between it and others (fd2d_flat_contact.f90, t880). Below a free surface a sea
+!> floor 1 to 1.5 cells below the source and less than two below the surface makes up to 10 % of the pressure next to the source (by
+!> hand, against an integral over wavenumber). On the source itself the field is infinite (t888).
 module contacts_near_m
   use kinds_m, only: dp, i8, pi
   use model_m, only: model_t
@@ -28,6 +29,8 @@ module contacts_near_m
 
   real(dp), parameter :: reach = 2                !< cells: farther away less than a tenth of it is left
   real(dp), parameter :: dense = 1, dense_second_order = 2.5_dp   !< cells: contacts so near a source show; half-length 1
+  real(dp), parameter :: dense_thin = 1.5_dp             !< likewise above a sea floor that is nearer than
+  real(dp), parameter :: floor_thin = 2           !< so many cells to a free surface
   real(dp), parameter :: dense_less = 2.5_dp      !< likewise, in velocities beyond them
   real(dp), parameter :: bend = 1.5_dp*2*pi
   real(dp), parameter :: seen_most = 15           !< cells that fd2d_flat_contact.f90 sees, with one to spare
@@ -39,6 +42,7 @@ module contacts_near_m
     real(dp) :: bend = 0                          !< off across it
     real(dp) :: dense = 0                         !< half the jump of density close by (Close)
     real(dp) :: less = 0                          !< the same farther off (LessClose)
+    logical :: thin = .false.                     !< some of `dense` is there below a free surface alone
   end type seen_t
 
   type :: contacts_near_t
@@ -47,6 +51,7 @@ module contacts_near_m
     type(told_receivers_t) :: sources         !< of a source near one
     type(told_receivers_t) :: beyond          !< of a source less near one, beyond it
     type(told_receivers_t) :: on_source       !< on their source
+    logical :: thin = .false.                 !< some of `sources` are so below a free surface alone
     integer(i8) :: shots = 0                  !< that were there
     real(dp) :: share = 0                     !< part of receivers that read more cells, of the shot where it is most
     integer :: told = 0                       !< numbers of the earth at each
@@ -90,6 +95,7 @@ contains
     if (.not. any(apart <= near_most)) return
     seen = Around(model, job, scheme, source)
     if (maxval(seen%dense) > off_most) then
+      near%thin = near%thin .or. any(seen%thin)
       do r = 1, size(shot%rx)
         if (apart(r) <= near_most) call ToldAdd(near%sources, shot, r, maxval(seen%dense), .false.)
       end do
@@ -131,7 +137,7 @@ contains
       integer, intent(in) :: a
       real(dp), intent(in) :: from, wide
       type(seen_t), intent(out) :: seen
-      real(dp) :: rho, vp, here(2), there(2), far, left, cell, near
+      real(dp) :: rho, vp, here(2), there(2), far, left, cell, below, near
       integer :: s, j(2), most
       logical :: same
       same = abs(wide - 1) < 1.0e-9_dp                    ! the grid has the samples themselves
@@ -139,16 +145,21 @@ contains
       call Medium(at, rho, vp)
       here = [rho, rho*vp**2]
       near = Close(scheme)
-      most = ceiling(max(reach, near, LessClose(scheme, a))/wide) + 1
+      below = near
+      if (a == 2 .and. scheme%free_top) below = max(near, min(dense_thin, floor_thin - (from - 1)*wide))
+      most = ceiling(max(reach, below, LessClose(scheme, a))/wide) + 1
       do s = -most, most
         j = at
         j(a) = at(a) + s
         if (j(a) < 1 .or. j(a) > n(a)) cycle
         far = max(0.0_dp, abs(j(a) - from) - cell)*wide
-        if (far > max(reach, near, LessClose(scheme, a))) cycle
+        if (far > max(reach, below, LessClose(scheme, a))) cycle
         call Medium(j, rho, vp)
         there = [rho, rho*vp**2]
-        if (far < near) seen%dense = max(seen%dense, 0.5_dp*abs(here(1)/there(1) - 1))
+        if (far < merge(below, near, s > 0)) then
+          seen%dense = max(seen%dense, 0.5_dp*abs(here(1)/there(1) - 1))
+          seen%thin = seen%thin .or. far >= near .and. 0.5_dp*abs(here(1)/there(1) - 1) > off_most
+        end if
         if (far < LessClose(scheme, a)) seen%less = max(seen%less, 0.5_dp*abs(here(1)/there(1) - 1))
         if (far > reach) cycle
         left = exp(-fade*far)
@@ -284,6 +295,7 @@ contains
       off = '60 %'
       away = Str(dense_second_order*max(scheme%dx, scheme%dz), 4)//' m'
     end if
+    if (near%thin) cells = cells//' (below a free surface 1.5 cells)'
     if (near%sources%n > 0) &
       call SchemeWarn(scheme, Str(near%sources%n)//' receiver(s) are within '//Str(near_most, 2)//' cells of a source that is '// &
                 'nearer than '//cells//' to a contact of densities, the first of them '//near%sources%first//': what the grid '// &

@@ -18,10 +18,8 @@ SEED = given_seed()
 rng = np.random.default_rng(SEED)
 WORDS = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity stand within two cells, 20 m, of a contact, the first of them channel (\d+) "
                    r"of shot record 1 at x = ([0-9.]+), z = ([0-9.]+) m: .* is off by ([0-9.]+) % and more; take regrid=cell.*)")
-SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than (?:a cell|2.5 cells) to a contact of densities, "
-                    r"the first of them channel (\d+) .*)")
-
-
+SOURCE = re.compile(r"warning:? +((\d+) receiver\(s\) are within 5.5 cells of a source that is nearer than "
+                    r"(?:a cell|2.5 cells|a cell .below a free surface 1.5 cells.) to a contact of densities, the first of them channel (\d+) .*)")
 BEYOND = re.compile(r"warning:? +((\d+) receiver\(s\) of velocity are within 5.5 cells of a source and beyond a contact of densities less than 2.5 "
                     r"cells from it .* the first of them channel (\d+) .*)")
 
@@ -139,6 +137,15 @@ for away, told, half_length in ((0.7, True, 8), (2.2, False, 8), (2.2, True, 1),
     w = SOURCE.search(case.said)
     claim((w is not None) == told and (not told or (w[2], w[3]) == ("3", "2") and w[1] in case.plan),
           f"half-length {half_length}, a source {away} cells from a contact, three receivers within 5.5 cells of it: {w[1] if w else 'nothing told'}")
+for floor, above, top, told in ((1.75, 1.2, "free", True), (1.75, 1.2, "pml", False), (3.25, 1.2, "free", False)):
+    at = np.array([203.0, (floor - above) * H])
+    deep = np.broadcast_to(np.arange(81) * 2.5 > floor * H + 1, (161, 81))
+    shoot(*(np.where(deep, b, a) for a, b in zip(*two)), 2.5, at, at + [[20, 0], [70, 0]], top=top, tmax=0.02, dt_out=0.004, fpeak=9, delay=0.02,
+          dx=H, dz=H)
+    log = max(Path().glob("run*/out.nc.log"), key=lambda a: a.stat().st_mtime).read_text()
+    w = SOURCE.search(log)
+    claim((w is not None) == told and (not told or (w[2], w[3]) == ("1", "1") and "below a free surface 1.5 cells" in w[1]), f"top={top}, a "
+          f"source {above} cells above a sea floor {floor} cells deep, one of two receivers within 5.5 cells: {w[1] if w else 'nothing told'}")
 for more, told in ((7, True), (14, False)):
     case = Case(two, [-2.5, 0.3, 1.0], 2.2 * H, np.zeros(3), 2.5)
     vp, rho = case.model()
