@@ -18,8 +18,8 @@
 
 enum { MANY_CORES = 1 << 20, HANDED_ON = 2 };
 
-/* What asks a job to end. The second half is what some batch systems send before they kill, the kernel at the soft limit
- * of processor time, and a terminal that is closed: one of these that is ignored, as under nohup, stays so. */
+/* What asks a job to end. The second half is what some batch systems send before they kill, the kernel at the soft
+ * limit of processor time, and a terminal that is closed: one of these that is ignored, as under nohup, stays so. */
 static const struct {
     int number, always;
     const char *name;
@@ -123,9 +123,7 @@ int host_print(long n, const char *text) {
 
 int host_signal(void) { return caught; }
 
-void host_signal_name(int number, int n, char *name) {
-    snprintf(name, (size_t)n, "%s", name_of(number));
-}
+void host_signal_name(int number, int n, char *name) { snprintf(name, (size_t)n, "%s", name_of(number)); }
 
 int host_terms(void) { return terms; }
 
