@@ -135,8 +135,8 @@ contains
     IsBlank = c == ' ' .or. c == achar(tab) .or. c == achar(ff)
   end function IsBlank
 
-  !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals, which has blanks or minus
-  !> signs that are not ASCII, or a remark as other programs write them: '' if none of it. What stands in quotes, brackets, comments
+  !> The end of a refusal of the present line whose columns commas or semicolons seem to part, or decimals, with blanks or minus
+  !> signs that are not ASCII, or a remark as others write it: '' if none of it. What stands in quotes, brackets, comments
   !> and names parts nothing.
   pure function TextAdvice(file) result(advice)
     type(textfile_t), intent(in) :: file

@@ -60,9 +60,10 @@ contains
       var = FString(buffer)
     end do
     if (hits == 1) return
-    if (seen == '') call Fail(error, s%what//" model '"//s%file//"' holds no variable, unless in groups, which are not read: put '"// &
-      name//"', x and z at its top")
-    if (.not. allocated(error)) call Fail(error, s%what//" model '"//s%file//"' has no variable '"//name//"', nor one alone whose long_name says "// &
+    if (seen == '') call Fail(error, s%what//" model '"//s%file//"' holds no variable, unless in groups, which are not read: "// &
+      "put '"//name//"', x and z at its top")
+    if (.not. allocated(error)) call Fail(error, s%what//" model '"//s%file// &
+      "' has no variable '"//name//"', nor one alone whose long_name says "// &
       trim(merge('P-wave velocity', 'density        ', s%what == 'velocity'))//': set '// &
       trim(merge('vp_var ', 'rho_var', s%what == 'velocity'))//' to one of '//seen(3:))
   end function FindVariable

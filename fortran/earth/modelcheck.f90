@@ -75,13 +75,14 @@ contains
     !> Numbers that are possible, but more likely those of another file.
     subroutine Exchanged()
       character(*), parameter :: question = ': is another file, or column, in its place?'
-      if (ranges%stiffest > odd) call Doubt('vs is up to '//Str(ranges%stiffest, 3)//' vp, and 0.707 vp, where Poisson''s ratio '// &
-        'is 0, is more than that of most rock'//question)
+      if (ranges%stiffest > odd) call Doubt('vs is up to '//Str(ranges%stiffest, 3)//' vp, and 0.707 vp, where Poisson''s '// &
+        'ratio is 0, is more than that of most rock'//question)
       if (.not. ranges%told) return
       if (ranges%rhomax > heavy .and. ranges%bottom < deep) call Doubt('rho is up to '//Str(ranges%rhomax, 5)// &
         ' kg/m3, and rock less than 300 km deep has at most '//Str(heavy)//', but for ores'//question)
       if (ranges%rhomin < ice .and. ranges%slowest > water) call Doubt('rho is down to '//Str(ranges%rhomin, 4)// &
-        ' kg/m3, and nothing lighter than '//Str(ice)//', as ice is, has waves of '//Str(ranges%slowest, 5)//' m/s and more'//question)
+        ' kg/m3, and nothing lighter than '//Str(ice)//', as ice is, has waves of '//Str(ranges%slowest, 5)//' m/s and more'// &
+        question)
     end subroutine Exchanged
 
     subroutine Doubt(text)

@@ -45,8 +45,8 @@ def textual(lines):
     is longer than a line goes on in the next, and blank lines give way to it; of a longer text than three lines its begin."""
     lines = [line.translate({ord('['): '(', ord(']'): ')'}) for line in lines]
     lines = [re.sub(r"[^\w \-+*/.,:;()=<>&%'?]", '?', line, flags=re.ASCII) for line in lines]         # alike in all EBCDICs
-    lines = [part for line in lines for part in textwrap.wrap(line, WIDE, subsequent_indent='    ', break_on_hyphens=False, max_lines=3,
-                                                              placeholder=' ...') or ['']]
+    more = {'subsequent_indent': '    ', 'break_on_hyphens': False, 'max_lines': 3, 'placeholder': ' ...'}
+    lines = [part for line in lines for part in textwrap.wrap(line, WIDE, **more) or ['']]
     while len(lines) > 38 and '' in lines:
         lines.remove('')
     lines = lines[:38]

@@ -161,7 +161,8 @@ def describe(shots, groups=None):
         f' receivers x {np.min(rx):.1f} .. {np.max(rx):.1f} m'
     )
     if len(counts) > 2 and np.ptp(counts[:-1]) == 0 and counts[-1] < counts[0]:
-        warn(f'the last shot, record {shots[-1].record}, has {counted(counts[-1], "channel")}, each before it {counts[0]}: was a file cut?')
+        warn(f'the last shot, record {shots[-1].record}, has {counted(counts[-1], "channel")}, each before it {counts[0]}: was a'
+             ' file cut?')
     lines += _gaps(steps, 'receiver line' if any(len(set(s.lines or ())) > 1 for s in shots) else 'shot')
     lines += _feathering(shots, across)
     sz = np.array([s.sz for s in shots])

@@ -52,8 +52,8 @@ class Line:
 
     @functools.cached_property
     def _advice(self):
-        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns, say. Once a line: each word may be at
-        fault."""
+        """As the modelling has it (textfile.f90), where commas or semicolons seem to part columns, say. Once a line: each word may
+        be at fault."""
         words = [token for token in self.tokens if token[0] not in '"\'=']
         first = self.tokens[0]
         alone = TITLES if len(words) == 1 else KEYWORD
