@@ -3,7 +3,7 @@
 !>
 !> The record begins with a checksum of all that follows, so that one that somebody edited is known, and never replaced.
 module record_m
-  use error_m, only: error_t, FailFromC
+  use error_m, only: error_t, Fail, FailFromC
   use files_c, only: append_close, append_open, append_write
   use clock_m, only: ClockParse, ClockSeconds, ClockText
   use files_m, only: FileExists, FileHead, FileRemove, FileText, FileWrite
@@ -43,6 +43,7 @@ contains
     character(*), intent(in) :: path, first
     type(error_t), allocatable :: error, ignored
     type(c_ptr) :: handle
+    character(200) :: why
     integer :: unit, status
     logical :: made
     made = .not. FileExists(path)
@@ -51,10 +52,12 @@ contains
     if (.not. allocated(error)) call FailFromC(append_write(handle, first//nl, len(first//nl, i8), 1_c_int), error)
     call append_close(handle)
     status = 0
-    if (.not. allocated(error)) open (newunit=unit, file=path, position='append', action='write', status='old', iostat=status)
-    if (allocated(error) .or. status /= 0) then
+    if (.not. allocated(error)) open (newunit=unit, file=path, position='append', action='write', status='old', iostat=status, &
+                                      iomsg=why)
+    if (status /= 0) call Fail(error, "cannot write '"//path//"': "//trim(why))
+    if (allocated(error)) then
       if (made) call FileRemove(path, ignored)
-      call LogWarn("cannot write the log '"//path//"': this run has none")
+      call LogWarn(error%message//': this run has no log')
     else
       call LogFile(unit)
     end if
