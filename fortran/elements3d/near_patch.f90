@@ -17,7 +17,7 @@ module near_patch_m
   use layers_waves_m, only: near_layers_t
   use meetings_m, only: meetings_t, MeetingsMake
   use near_exact_m, only: near_source_t, NearGuess, NearOuter
-  use sem3d_element_m, only: ElementGeometry
+  use sem3d_element_m, only: AddAlong, ElementGeometry
   use source3d_m, only: source3d_t, source_force
   implicit none
   private
@@ -548,19 +548,5 @@ contains
       d(:, p, :) = volume(p)/rho*matmul(matmul(d(:, p, :), slope(:, :, p)), transpose(slope(:, :, p)))
     end do
   end subroutine FluidFlux
-
-  !> Adds to each point of a line, the middle index, what all points of the line give it: `factor(l, m)` of point l to point m.
-  pure subroutine AddAlong(before, after, factor, u, total)
-    integer, intent(in) :: before, after
-    real(dp), intent(in) :: factor(along, along), u(before, along, after)
-    real(dp), intent(inout) :: total(before, along, after)
-    integer :: k, m
-    do k = 1, after
-      do m = 1, along
-        total(:, m, k) = total(:, m, k) + factor(1, m)*u(:, 1, k) + factor(2, m)*u(:, 2, k) + factor(3, m)*u(:, 3, k) + &
-                         factor(4, m)*u(:, 4, k) + factor(5, m)*u(:, 5, k)
-      end do
-    end do
-  end subroutine AddAlong
 
 end module near_patch_m

@@ -7,7 +7,7 @@ module sem3d_element_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: relaxation_t, FewRelax, ElementGeometry, SideArea, SolidForce, FluidForce
+  public :: relaxation_t, FewRelax, ElementGeometry, SideArea, SolidForce, FluidForce, AddAlong
 
   !> Sides: axis across them, and its sign there.
   integer, parameter :: across(6) = [2, 1, 2, 1, 3, 3], outwards(6) = [-1, 1, 1, -1, -1, 1]
@@ -208,14 +208,11 @@ contains
     integer, intent(in) :: before, after
     real(dp), intent(in) :: factor(along, along), u(before, along, after)
     real(dp), intent(inout) :: total(before, along, after)
-    integer :: i, k, l, m
+    integer :: k, m
     do k = 1, after
       do m = 1, along
-        do i = 1, before
-          do l = 1, along
-            total(i, m, k) = total(i, m, k) + factor(l, m)*u(i, l, k)
-          end do
-        end do
+        total(:, m, k) = total(:, m, k) + factor(1, m)*u(:, 1, k) + factor(2, m)*u(:, 2, k) + factor(3, m)*u(:, 3, k) + &
+                         factor(4, m)*u(:, 4, k) + factor(5, m)*u(:, 5, k)
       end do
     end do
   end subroutine AddAlong
