@@ -248,7 +248,7 @@ volumes()
 silent("3D volumes in SI", m3, fresh=("ft/s", "g/cm3", "km/s", "in its place?"))
 for swapped, word in ((rng.uniform(0.72, 0.85), warned), (rng.uniform(0.3, 0.7), silent)):
     np.where(layer > 2000, 3000 * swapped, 0).astype("<f4").tofile("s.raw")
-    word(f"vs of {swapped:.3f} vp", m3, *([[], f"vs is up to {swapped:.3g} vp", "in its place?"] if word is warned else []))
+    word(f"vs of {swapped:.3f} vp", m3, *([["dispersion=warn"], f"vs is up to {swapped:.3g} vp", "in its place?"] if word is warned else ["dispersion=warn"]))
 volumes(v=1e-3)
 refused("3D volumes in km/s", m3, [], "1.5 .. 3 m/s look like km/s: set vp_unit=km/s")
 volumes(d=1e-3)
