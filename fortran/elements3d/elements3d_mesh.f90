@@ -124,7 +124,7 @@ contains
     Ranges%told = any(table) .or. job%rho /= ''
     if (.not. all(table)) Ranges%slowest = min(Ranges%slowest, earth%vpmin)
     if (.not. all(table)) Ranges%fluid = min(Ranges%fluid, earth%fluidmin)
-    Ranges%stiffest = maxval(part(material_vs, :)/part(material_vp, :), table)
+    Ranges%stiffest = maxval(part(material_vs, :)/max(part(material_vp, :), tiny(1.0_dp)), table)     ! 0: of volumes
     if (.not. all(table)) Ranges%stiffest = max(Ranges%stiffest, earth%stiffest)
     Ranges%fastest = self%vmax
     Ranges%bottom = bottom
