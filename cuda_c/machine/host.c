@@ -18,8 +18,9 @@
 
 enum { MANY_CORES = 1 << 20, HANDED_ON = 2 };
 
-/* What asks a job to end. The second half is what some batch systems send before they kill, the kernel at the soft
- * limit of processor time, and a terminal that is closed: one of these that is ignored, as under nohup, stays so. */
+/* Signals that ask a job to end. Those of the second half come from some batch systems before they kill, from the
+ * kernel at the soft limit of processor time, and from a terminal that is closed: one of these that is ignored, as
+ * under nohup, stays so. */
 static const struct {
     int number, always;
     const char *name;

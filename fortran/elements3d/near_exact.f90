@@ -133,7 +133,7 @@ contains
     end do
   end subroutine NearOuter
 
-  !> What the plane sends back or lets through at places y(:, :) on one side of it, u(:, list); below: depths are positive.
+  !> The plane sends u(:, list) back, or lets it through, to places y(:, :) on one side of it; below: depths are positive.
   subroutine FromRings(layers, s, zs, force, moment, y, below, threads, u, list)
     type(near_layers_t), intent(in) :: layers
     real(dp), intent(in) :: s, zs, force(3), moment(3, 3), y(:, :)

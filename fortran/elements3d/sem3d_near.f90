@@ -1,6 +1,5 @@
-!> Receivers close to their source get what the mesh lacks there, where the medium around both is even, or of two with a plane
-!> between them. Arguments stand in
-!> sem3d.f90.
+!> Receivers close to their source get what the mesh lacks there, where the medium around both is even, or there are two with a
+!> plane between them. Arguments stand in sem3d.f90.
 !>
 !> Points around the source make it as wide as an element. Waves too short to travel, which such a source lacks, follow it as if at
 !> rest, and their inertia makes polynomials of frequency. So the exact field (even_medium.f90) and that of the mesh, by its own
@@ -17,8 +16,9 @@ submodule(sem3d_m) sem3d_near
   use kinds_m, only: pi
   use linear_m, only: SolveSmall
   use near_exact_m, only: NearFields
-  use near_patch_m, only: near_times, patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchHas, PatchList, &
-                          PatchMake, PatchMedium, PatchRange, PatchReach, PatchSolve
+  use near_patch_m, only: patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchHas, PatchList, PatchMake, &
+                          PatchMedium, PatchRange, PatchReach
+  use near_solve_m, only: near_times, PatchSolve
   use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
@@ -216,7 +216,7 @@ contains
       x = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)]
     end function At
 
-    !> What the component would be made of by the exact field and its gradient.
+    !> The component that follows from the exact field and its gradient.
     real(dp) function Exactly(u, g, name)
       real(dp), intent(in) :: u(:), g(:, :)
       character(*), intent(in) :: name

@@ -85,9 +85,9 @@ contains
 
   end subroutine LayersFields
 
-  !> What contacts and a free surface send back, in other layers what they let through, on rings around the axis through the source:
-  !> ring(:, r) are a distance from it and a depth [m], displacement is the sum over m of wave(:, m, 1, r) cos(m azimuth) and
-  !> wave(:, m, 2, r) sin(m azimuth). zs: depth of the source [m].
+  !> Contacts and a free surface send waves back, into other layers they let some through: these, on rings around the axis through
+  !> the source. ring(:, r) are a distance from it and a depth [m], displacement is the sum over m of wave(:, m, 1, r)
+  !> cos(m azimuth) and wave(:, m, 2, r) sin(m azimuth). zs: depth of the source [m].
   subroutine LayersRings(layers, s, zs, force, moment, ring, threads, wave)
     type(near_layers_t), intent(in) :: layers
     real(dp), intent(in) :: s, zs, force(3), moment(3, 3), ring(:, :)
