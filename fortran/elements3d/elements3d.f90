@@ -497,7 +497,8 @@ contains
 
     function NotEven() result(words)
       character(:), allocatable :: words
-      words = ' (a side of the mesh or another medium is near, and not just one plane free side, or one plane contact of rock)'
+      words = ' (a side of the mesh or another medium is near, and not just one plane free side, one plane contact of rock, or '// &
+              'water over a plane floor of rock)'
     end function NotEven
 
     function Slopes() result(words)

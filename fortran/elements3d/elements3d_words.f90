@@ -42,6 +42,7 @@ contains
     if (any(self%elements%face(:, :self%elements%solid) == face_free)) words = words//' and the ground'   ! not before 2026-12-01
     if (self%elements%solid > 0 .and. (size(self%blocks) > 1 .or. size(self%elements%rho, 1) > 1)) &
       words = words//' and contacts'                                                                     ! not before 2026-12-01
+    if (any(self%elements%face == face_contact)) words = words//' and floors'                             ! not before 2026-12-01
     if (job%source_z /= 'level') words = words//' source_z '//job%source_z
     if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end procedure own_words

@@ -1,12 +1,14 @@
 !> The exact field of a source that a mesh's is compared with (near_patch.f90), of waves that grow as exp(s t), s > 0: in an even
 !> medium, in a fluid with the image beyond a plane free side, in rock below a plane free side or beside a plane contact
-!> (sources/layers_exact.f90).
+!> (sources/layers_exact.f90), in water over a plane floor of rock, below a free side too (sources/floor_exact.f90). It is a
+!> displacement, in water the potential chi, in the first of as many numbers as there are.
 !>
 !> At the thousands of outer points of a patch an integral over wavenumbers each would take seconds. What the plane sends back or
 !> lets through is smooth there. So it is computed on rings around the axis through the source, which has a trigonometric polynomial
 !> of the azimuth, and goes by Chebyshev's polynomials of the distance from where the axis meets the plane and of the angle to it.
 module near_exact_m
   use even_medium_m, only: EvenMotion, EvenPotential
+  use floor_exact_m, only: floor_layers_t, FloorFields
   use kinds_m, only: dp, pi
   use layers_exact_m, only: harmonics, LayersFields, LayersRings
   use layers_waves_m, only: LayersLayer, near_layers_t
@@ -25,8 +27,10 @@ module near_exact_m
     real(dp) :: image(3) = 0                      !< [m]
     logical :: layered = .false.                  !< rock with a plane free side, or contact:
     type(near_layers_t) :: layers                 !< depths count from there,
+    logical :: floored = .false.                  !< water over rock:
+    type(floor_layers_t) :: floor                 !< depths count
     real(dp) :: axes(3, 3) = 0                    !< along the last of these rows, from a place
-    real(dp) :: origin(3) = 0                     !< on it beside the source [m]
+    real(dp) :: origin(3) = 0                     !< where the source is at right angles to it [m]
   end type near_source_t
 
   real(dp), parameter :: blunt = 0.3_dp           !< of an edge
@@ -35,13 +39,17 @@ module near_exact_m
 contains
 
   !> About the field at x: the exact one of an even medium, or of a fluid with the image, of a source blunt by so much of an edge
-  !> [m]; and its gradient.
-  pure subroutine NearGuess(source, s, x, edge, u, g)
+  !> [m]; and its gradient. below: in the rock below water, where it is 0.
+  pure subroutine NearGuess(source, s, x, below, edge, u, g)
     type(near_source_t), intent(in) :: source
     real(dp), intent(in) :: s, x(3), edge
+    logical, intent(in) :: below
     real(dp), intent(out) :: u(:)
     real(dp), intent(out), optional :: g(3, 3)
     real(dp) :: chi, slope(3), image, other(3)
+    u = 0
+    if (present(g)) g = 0
+    if (below) return
     if (source%solid) then
       call EvenMotion(source%medium, s, x - source%x, source%force, source%moment, Bluntness(x - source%x), u, g)
       return
@@ -64,7 +72,7 @@ contains
     end function Bluntness
   end subroutine NearGuess
 
-  !> The exact field and its gradient at places x(:, r) that are `beyond` a contact, or not.
+  !> The exact field and its gradient at places x(:, r) that are `beyond` a contact, or not. g(1, :) is the gradient of chi.
   subroutine NearFields(source, s, x, beyond, threads, u, g)
     type(near_source_t), intent(in) :: source
     real(dp), intent(in) :: s, x(:, :)
@@ -73,9 +81,11 @@ contains
     real(dp), intent(out) :: u(:, :), g(:, :, :)
     real(dp) :: force(3), moment(3, 3), from(3), y(3, size(x, 2))
     integer :: r
+    if (source%floored) call OverFloor(source, s, x, beyond, threads, u, g)
+    if (source%floored) return
     if (.not. source%layered) then
       do r = 1, size(x, 2)
-        call NearGuess(source, s, x(:, r), 0.0_dp, u(:, r), g(:, :, r))
+        call NearGuess(source, s, x(:, r), .false., 0.0_dp, u(:, r), g(:, :, r))
       end do
       return
     end if
@@ -91,6 +101,31 @@ contains
     end associate
   end subroutine NearFields
 
+  !> The same over a floor. In water u = 1/rho grad chi, and pressure -K div u = -s**2 chi.
+  subroutine OverFloor(source, s, x, in_rock, threads, u, g)
+    type(near_source_t), intent(in) :: source
+    real(dp), intent(in) :: s, x(:, :)
+    logical, intent(in) :: in_rock(:)
+    integer, intent(in) :: threads
+    real(dp), intent(out) :: u(:, :), g(:, :, :)
+    complex(dp) :: motion(3, size(x, 2)), slope(3, 3, size(x, 2))
+    real(dp) :: from(3)
+    integer :: r
+    associate (axes => source%axes, rho => source%medium(1), bulk => source%medium(2))
+      from = matmul(axes, source%x - source%origin)
+      call FloorFields(source%floor, cmplx(s, kind=dp), from, bulk*source%volume, [0.0_dp, 0.0_dp], &
+                       matmul(axes, x - spread(source%origin, 2, size(x, 2))), in_rock, [(.true., r=1, size(x, 2))], threads, &
+                       motion, slope)
+      do r = 1, size(x, 2)
+        u(:, r) = matmul(transpose(axes), real(motion(:, r), dp))
+        g(:, :, r) = matmul(transpose(axes), matmul(real(slope(:, :, r), dp), axes))
+        if (in_rock(r)) cycle
+        g(1, :, r) = rho*u(:, r)
+        u(:, r) = [bulk/s**2*real(slope(1, 1, r) + slope(2, 2, r) + slope(3, 3, r), dp), 0.0_dp, 0.0_dp]
+      end do
+    end associate
+  end subroutine OverFloor
+
   !> The source along the axes of its layers.
   pure subroutine OfLayers(source, from, force, moment)
     type(near_source_t), intent(in) :: source
@@ -102,18 +137,25 @@ contains
     end associate
   end subroutine OfLayers
 
-  !> The exact field at the outer points x(:, r) of a patch.
-  subroutine NearOuter(source, s, x, threads, u)
+  !> The exact field at the outer points x(:, r) of a patch; below: in the rock below water.
+  subroutine NearOuter(source, s, x, below, threads, u)
     type(near_source_t), intent(in) :: source
     real(dp), intent(in) :: s, x(:, :)
+    logical, intent(in) :: below(:)
     integer, intent(in) :: threads
     real(dp), intent(out) :: u(:, :)
+    real(dp), allocatable :: slope(:, :, :)
     real(dp) :: force(3), moment(3, 3), from(3), y(3, size(x, 2)), direct(3)
     integer, allocatable :: list(:)
     integer :: layer(size(x, 2)), j, r
+    if (source%floored) then
+      allocate (slope(3, 3, size(x, 2)))
+      call OverFloor(source, s, x, below, threads, u, slope)
+      return
+    end if
     if (.not. source%layered) then
       do r = 1, size(x, 2)
-        call NearGuess(source, s, x(:, r), 0.0_dp, u(:, r))
+        call NearGuess(source, s, x(:, r), .false., 0.0_dp, u(:, r))
       end do
       return
     end if

@@ -1,13 +1,14 @@
 !> The elements around a source as a small mesh of their own, of one medium or two, whose field is the exact one at its outer
 !> points: what the whole mesh makes there of waves that grow as exp(s t), s > 0, by its own matrices (near_solve.f90). Elements are
-!> those whose middle lies within some edges of the source. They may have a plane free side, or a plane contact of rock
-!> (near_exact.f90).
+!> those whose middle lies within some edges of the source. They may have a plane free side, or a plane contact of rock, or, where
+!> the source is in water, a plane floor of rock, with a free side parallel to it or without (near_exact.f90).
 module near_patch_m
   use band_weights_m, only: band_points, BandPoints
   use element_finder_m, only: finder_t, FinderInside, FinderMake, FinderWithin
   use elements_m, only: elements_t, face_absorbs, face_free, face_inner, in_element
   use elements_points_m, only: ElementsNumber
   use elements_tensors_m, only: TensorOf
+  use floor_exact_m, only: floor_layers_t
   use hexahedron_m, only: HexLongest, HexPoints, hex_side_point
   use kinds_m, only: dp, sp
   use layers_waves_m, only: near_layers_t
@@ -45,6 +46,8 @@ module near_patch_m
     integer, allocatable :: kind(:)               !< which of them an element has
     logical :: fits = .false.                     !< all these media are even; the free side, or the contact, is plane,
     real(dp) :: normal(3) = 0, level = 0          !< x with normal.x = level [m]; 0: there is none
+    logical :: floored = .false.                  !< it is a floor of rock below water,
+    real(dp) :: water = 0                         !< so far below a free side [m]; 0: there is none
   end type near_patch_t
 
 contains
@@ -89,8 +92,8 @@ contains
     list = pack(list, [(norm2(sum(elements%corner(:, :8, list(i)), 2)/8 - x) <= radius, i=1, size(list))])
   end subroutine PatchList
 
-  !> The largest of each part of the medium of an element, and of its negative; above 0 last: it has a side of the mesh that is not
-  !> free, or an ocean on it, or is anisotropic.
+  !> The largest of each part of the medium of an element, and of its negative; above 0 last: it has a side of the mesh that
+  !> absorbs, or an ocean on it, or is anisotropic.
   pure function PatchRange(elements, e) result(range)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
@@ -103,12 +106,12 @@ contains
     associate (rho => real(elements%rho(:, e), dp), p => real(elements%lambda(:, e) + 2*elements%mu(:, e), dp), &
                mu => real(elements%mu(:, e), dp))
       range = [maxval(rho), maxval(p), maxval(mu), loss, -minval(rho), -minval(p), -minval(mu), -loss, &
-               merge(1.0_dp, -1.0_dp, any(elements%face(:, e) /= face_inner .and. elements%face(:, e) /= face_free) .or. &
-                     ocean > 0 .or. TensorOf(elements, e) > 0)]
+               merge(1.0_dp, -1.0_dp, any(elements%face(:, e) == face_absorbs) .or. ocean > 0 .or. TensorOf(elements, e) > 0)]
     end associate
   end function PatchRange
 
-  !> Sorts elements by medium, 1: that of the source, rho, lambda, mu: there is one more of rock at most, and each is even.
+  !> Sorts elements by medium, 1: that of the source, rho, lambda, mu: there is one more of rock at most, and each is even. Those of
+  !> rock come first.
   pure subroutine SortMedia(range, medium, solid, patch)
     real(dp), intent(in) :: range(:, :), medium(3)
     logical, intent(in) :: solid
@@ -130,7 +133,8 @@ contains
         if (k == 1) cycle
         own = (sum(of(:3, :), 2) - sum(of(6:8, :), 2))/(2*size(of, 2))
         patch%medium(:, 2) = [own(1), own(2) - 2*own(3), own(3)]
-        patch%fits = patch%fits .and. solid .and. own(3) > 0
+        patch%fits = patch%fits .and. own(3) > 0
+        patch%floored = .not. solid
       end associate
     end do
   end subroutine SortMedia
@@ -143,16 +147,18 @@ contains
     logical, intent(in) :: solid
     type(near_patch_t), intent(out) :: patch
     integer, allocatable :: first(:)              !< element at a point
-    real(dp) :: place(3, in_element)
-    integer :: e, s
+    real(dp) :: place(3, in_element), above(3), top
+    integer :: e, s, c
     call SortMedia(range, medium, solid, patch)
     if (.not. patch%fits) return
     associate (mesh => patch%mesh)
       mesh%n = size(corner, 3)
       mesh%solid = merge(mesh%n, 0, solid)
+      if (patch%floored) mesh%solid = count(patch%kind == 2)
       mesh%per = size(corner, 2)
       mesh%corner = corner
       mesh%brick = [1, mesh%n + 1]
+      if (patch%floored) mesh%brick = [1, mesh%solid + 1, mesh%n + 1]
       allocate (mesh%node(8, mesh%n))
       mesh%face = merge(face_free, face_absorbs, face == face_free)
       mesh%rho = real(patch%medium(1:1, patch%kind), sp)
@@ -165,6 +171,7 @@ contains
       allocate (patch%x(3, mesh%points), first(mesh%points))
       allocate (patch%outer(mesh%points), patch%free(mesh%points), source=.false.)
       first = 0
+      above = 0
       do e = 1, mesh%n
         call HexPoints(mesh%corner(:, :, e), place)
         patch%x(:, mesh%at(:, e)) = place
@@ -172,35 +179,52 @@ contains
           associate (at => mesh%at(hex_side_point(:, s), e))
             if (mesh%face(s, e) == face_absorbs) patch%outer(at) = .true.
             if (mesh%face(s, e) == face_free) patch%free(at) = .true.
-            if (mesh%face(s, e) == face_free) call OnPlane(at)
+            if (mesh%face(s, e) == face_free) call OnPlane(at, above, top)
             if (first(at(middle)) > 0) then
-              if (patch%kind(first(at(middle))) /= patch%kind(e)) call OnPlane(at)
+              if (patch%kind(first(at(middle))) /= patch%kind(e)) call OnPlane(at, patch%normal, patch%level)
             end if
             first(at(middle)) = e
           end associate
         end do
       end do
+      do c = 1, size(mesh%contact, 2)
+        e = mesh%contact(1, c)
+        call OnPlane(mesh%at(hex_side_point(:, mesh%contact(2, c)), e), patch%normal, patch%level)
+      end do
       where (mesh%face == face_absorbs) mesh%face = face_inner
+      if (any(patch%free)) call Free()
       call Direct()
     end associate
 
   contains
 
     !> A side has to be in the plane of the others: the first tells it by three of its points.
-    subroutine OnPlane(at)
+    subroutine OnPlane(at, normal, level)
       integer, intent(in) :: at(:)
-      associate (x => patch%x(:, at([1, 5, 21])), normal => patch%normal)
+      real(dp), intent(inout) :: normal(3), level
+      associate (x => patch%x(:, at([1, 5, 21])))
         if (all(abs(normal) <= 0)) then
           associate (a => x(:, 2) - x(:, 1), b => x(:, 3) - x(:, 1))
             normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
           end associate
           normal = normal/norm2(normal)
-          patch%level = dot_product(normal, x(:, 1))
+          level = dot_product(normal, x(:, 1))
         end if
       end associate
-      patch%fits = patch%fits .and. all(abs(matmul(patch%normal, patch%x(:, at)) - patch%level) <= &
-                                        flat*HexLongest(patch%mesh%corner(:, :, e)))
+      patch%fits = patch%fits .and. all(abs(matmul(normal, patch%x(:, at)) - level) <= flat*HexLongest(patch%mesh%corner(:, :, e)))
     end subroutine OnPlane
+
+    !> A free side is the only plane, or that of the water, parallel to the floor.
+    subroutine Free()
+      if (all(abs(patch%normal) <= 0)) then
+        patch%normal = above
+        patch%level = top
+        return
+      end if
+      patch%water = abs(patch%level - top*dot_product(patch%normal, above))
+      patch%fits = patch%fits .and. patch%floored .and. abs(dot_product(patch%normal, above)) >= cos(flat) .and. &
+                   .not. any(patch%free(:patch%mesh%solid_points))
+    end subroutine Free
 
     !> The normal looks from a free side into the patch, at a contact away from the source's medium, all of which is on one side.
     subroutine Direct()
@@ -212,7 +236,7 @@ contains
         patch%normal = -patch%normal
         patch%level = -patch%level
       end if
-      if (any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0 .eqv. patch%kind > 1) .and. .not. any(patch%free)
+      if (any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0 .eqv. patch%kind > 1)
       if (.not. any(patch%kind > 1)) patch%fits = patch%fits .and. all(depth > 0)
     end subroutine Direct
 
@@ -294,19 +318,26 @@ contains
     end do
   end subroutine PatchHelps
 
-  !> A source in a patch gets its image beyond the free side of a fluid, or the layers of rock that it is in.
+  !> A source in a patch gets its image beyond the free side of a fluid, the floor below it, or the layers of rock that it is in.
   pure subroutine PatchBeside(patch, source)
     type(near_patch_t), intent(in) :: patch
     type(near_source_t), intent(inout) :: source
     real(dp) :: depth
     if (all(abs(patch%normal) <= 0)) return
     depth = dot_product(patch%normal, source%x) - patch%level
-    source%mirrored = .not. source%solid
-    source%layered = source%solid
-    source%image = source%x - 2*depth*patch%normal
-    source%origin = source%x - depth*patch%normal
+    if (patch%water > 0) depth = depth + patch%water
     source%axes = Axes(patch%normal)
-    if (any(patch%kind > 1)) then
+    source%origin = source%x - depth*patch%normal
+    source%image = source%x - 2*depth*patch%normal
+    source%layered = source%solid
+    source%floored = patch%floored
+    source%mirrored = .not. source%solid .and. any(patch%free)
+    if (patch%floored) then
+      source%floor = floor_layers_t(sqrt(patch%medium(2, 1)/patch%medium(1, 1)), patch%medium(1, 1), Speeds(2), patch%water, &
+                                    any(patch%free))
+    else if (.not. source%solid) then
+      continue
+    else if (any(patch%kind > 1)) then
       source%layers = near_layers_t(2, .false., [-huge(1.0_dp), 0.0_dp], reshape([Speeds(1), Speeds(2)], [3, 2]))
     else
       source%layers = near_layers_t(1, .true., [0.0_dp], reshape(Speeds(1), [3, 1]))

@@ -8,18 +8,21 @@
 !>
 !>     exact - mesh = sum_j w**2j T_j
 !>
-!> T_j times the history of the source and its even derivatives by time is added to the samples. Where moduli relax motion is larger
-!> by as much, by the modulus of S waves, or of P waves where the source pushes to all sides.
+!> T_j times the history of the source and its even derivatives by time is added to the samples. In rock below a source in water the
+!> sum begins with j = 1, as slow water has no pressure that would move it; there two terms meet the numbers at three s best: farther
+!> away the mesh is almost right, and what it lacks is no polynomial. Where moduli relax motion is larger by as much, by the modulus
+!> of S waves, or of P waves where the source pushes to all sides.
 submodule(sem3d_m) sem3d_near
   use element_finder_m, only: FinderInside
   use hexahedron_m, only: HexLongest
   use kinds_m, only: pi
-  use linear_m, only: SolveSmall
+  use linear_m, only: SolvePositive, SolveSmall
   use near_exact_m, only: NearFields
   use near_patch_m, only: patch_most, patch_numbers, patch_tries, PatchAsks, PatchBeside, PatchHas, PatchList, PatchMake, &
                           PatchMedium, PatchRange, PatchReach
   use near_solve_m, only: near_times, PatchSolve
-  use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dRecord, Sem3dRecords, Sem3dSource
+  use sem3d_components_m, only: Sem3dOfGradient, Sem3dPlace, Sem3dPressed, Sem3dRecord, Sem3dRecords, Sem3dSource
+  use sem3d_engine_m, only: field_chi_t
   use sort_m, only: SortOrder
   use source3d_m, only: source3d_t, source_force, source_volume, SourceParts
   use zener_m, only: zener_mechanisms, ZenerShares, ZenerTimes
@@ -126,6 +129,8 @@ contains
     real(dp), allocatable :: b(:, :), u(:, :, :), exact(:, :), motion(:, :, :), gradient(:, :, :, :)
     real(dp) :: xi(3), six(6), bulk, s(near_times), v
     integer, allocatable :: nearby(:)             !< receivers that are helped
+    real(dp), allocatable :: pressed(:)           !< weights of the water's pressure in traces (water_pressure.f90)
+    integer, allocatable :: of(:)                 !< their receivers
     type(near_source_t) :: source
     logical :: beyond(size(helped))               !< of a contact
     integer :: e, r, m, k, n
@@ -143,10 +148,11 @@ contains
       call PatchBeside(patch, source)
       v = sqrt(merge(source%medium(3), source%medium(2), source%solid)/source%medium(1))
       if (source%layered) v = minval(source%layers%medium(2, :))
+      if (source%floored) v = min(v, source%floor%rock(2))
       s = kappa*max(2*pi*self%scheme%fmax, pi*v/self%near%edge)
       n = count(helped)*(size(names) + 1)
       deallocate (self%near%trace, self%near%order)
-      allocate (exact(near_times, n), self%near%trace(n), self%near%order(n))
+      allocate (exact(near_times, n), self%near%trace(n), self%near%order(n), pressed(n), of(n))
       n = 0
       !$omp parallel do private(e, xi) schedule(dynamic) num_threads(max(1, self%team%threads))
       do r = 1, size(helped)
@@ -168,6 +174,7 @@ contains
           call Record((m - 1)*size(helped) + r, trim(names(m)))
         end do
         do m = size(names)*size(helped) + 1, list%receivers           ! the pressure of isotropic rock that relaxes
+          if (.not. allocated(self%relaxing%from)) exit
           k = findloc(self%relaxing%from(:self%relaxing%n), m, 1)
           if (k == 0) cycle
           if (modulo(self%relaxing%trace(k) - 1, size(helped)) + 1 == r) call Record(m, 'p')
@@ -177,7 +184,7 @@ contains
       self%near%order = self%near%order(:n)
       if (allocated(error)) self%near%trace = [integer ::]
       if (allocated(error) .or. n == 0) return
-      allocate (b(merge(3, 1, source%solid), patch%mesh%points), source=0.0_dp)
+      allocate (b(merge(3, 1, patch%mesh%solid > 0), patch%mesh%points), source=0.0_dp)
       do m = 1, acts%n
         k = Part(acts%field(m))
         b(k, acts%point(m)) = b(k, acts%point(m)) + acts%w(m)
@@ -189,7 +196,8 @@ contains
         do m = reads%start(k), reads%start(k + 1) - 1
           exact(:, k) = exact(:, k) - reads%w(m)*u(:, Part(reads%field(m)), reads%point(m))
         end do
-        self%near%terms(:, k) = Polynomial(s, exact(:, k))
+        if (abs(pressed(k)) > 0) exact(:, k) = exact(:, k) + pressed(k)*s**2*Water(place(of(k)))
+        self%near%terms(:, k) = Polynomial(s, exact(:, k), merge(1, 0, source%floored .and. place(of(k))%solid))
       end do
     end associate
     self%near%patch = near_patch_t()
@@ -204,6 +212,9 @@ contains
       if (allocated(error)) return
       n = n + 1
       self%near%trace(n) = trace
+      pressed(n) = 0
+      if (place(r)%solid .and. allocated(place(r)%beyond)) pressed(n) = Sem3dPressed(place(r), name)
+      of(n) = r
       self%near%order(n) = merge(1, 0, scan(name(1:1), 'vaew') > 0 .or. reads%slope(reads%receivers) .and. &
                                  scan(name(1:1), 'ps') > 0) + merge(1, 0, reads%slope(reads%receivers))
       m = findloc(nearby, r, 1)
@@ -222,7 +233,7 @@ contains
       character(*), intent(in) :: name
       integer :: axis
       axis = index('xyz', name(2:2))
-      if (source%solid) then
+      if (place(r)%solid) then
         if (scan(name(1:1), 'vua') > 0) Exactly = u(axis)
         if (scan(name(1:1), 'vua') == 0) Exactly = sum(Sem3dOfGradient(place(r), name)*g)
       else if (scan(name(1:1), 'vua') > 0) then
@@ -234,25 +245,44 @@ contains
       end if
     end function Exactly
 
+    !> chi of the mesh beyond a contact.
+    pure function Water(beside) result(chi)
+      type(sem3d_place_t), intent(in) :: beside
+      real(dp) :: chi(near_times)
+      integer :: i
+      chi = 0
+      do i = 1, size(beside%beyond)
+        chi = chi + beside%beyond(i)*u(:, 1, beside%point(i))
+      end do
+    end function Water
+
     !> Of the fields of an engine.
     pure integer function Part(field)
       integer, intent(in) :: field
-      Part = merge(modulo(field, 3) + 1, 1, source%solid)
+      Part = merge(modulo(field, 3) + 1, 1, field < field_chi_t)
     end function Part
 
   end procedure MakeNear
 
-  !> T_j of numbers at s.
-  pure function Polynomial(s, numbers) result(t)
+  !> T_j of numbers at s, those below j = least are 0; with fewer than there are numbers by least squares.
+  pure function Polynomial(s, numbers, least) result(t)
     real(dp), intent(in) :: s(:), numbers(:)
-    real(dp) :: t(0:orders), a(near_times, near_times), unit
+    integer, intent(in) :: least
+    real(dp) :: t(0:orders), a(near_times, least:orders), squares(least:orders, least:orders), unit
     integer :: n, j
     unit = s(near_times)**2
     do n = 1, near_times
-      a(n, :) = [((-s(n)**2/unit)**j, j=0, orders)]
+      a(n, :) = [((-s(n)**2/unit)**j, j=least, orders)]
     end do
-    t = numbers
-    call SolveSmall(a, t)
+    t = 0
+    if (least == 0) then
+      t = numbers
+      call SolveSmall(a, t)
+    else
+      squares = matmul(transpose(a), a)
+      t(least:) = matmul(transpose(a), numbers)
+      call SolvePositive(squares, t(least:))
+    end if
     t = t/[(unit**j, j=0, orders)]
   end function Polynomial
 

@@ -39,7 +39,7 @@ print(f"seed {SEED}")
 thomsen = " ".join(f"{x:.3f}" for x in (*RANDOM.uniform(0.1, 0.2, 3), *RANDOM.uniform(5, 85, 2)))
 Path("line.keymap").write_text("spread cable fixed x0=203.4 interval=143.7 channels=4 depth=190.7 y=341.7\n"
                                "shots first_record=11 n=1 x0=353.3 dx=1 z=251.7 y=412.3 spread=cable\n")
-r = subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "800", "--y", "0", "700", "--z", "-2100", "0", "--elements", "5", "5", "15",
+r = subprocess.run([MESH, "box", "-o", "box.exo", "--x", "0", "800", "--y", "0", "700", "--z", "-2100", "0", "--elements", "6", "5", "15",
                     "--shake", "0.1", "--seed", str(SEED), "--block", "rock:top", "--block", "below:-1400"], capture_output=True, text=True)
 claim(r.returncode == 0, f"spl-mesh box {r.stderr}")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import exact_force  # noqa: F401  (the exact motion of a force)
 import numpy as np
 from check import ALL, claim, done, given_seed
+from exact_floor import floor_components
 from exact_layers import STRESS, exact_components
 from greens import green
 from minisem import MESH, run as model
@@ -259,8 +260,73 @@ def rock(contact):
             claim(all(np.array_equal(one[n][0], two[n][0]) for n in names), 'its traces are those of one rank')
 
 
+def sea_floor(free):
+    """A volume in water up to one and a half edges above a plane floor of rock, below a free surface or deep; stations in water and in rock."""
+    global count
+    count += 1
+    water, rho = rng.uniform(1430, 1600), rng.uniform(990, 1100)
+    vs, deep = rng.uniform(600, 2500), int(rng.integers(1, 4)) if free else N // 2
+    vp, dense = max(vs * rng.uniform(1.6, 2.2), 1.05 * water), rng.uniform(1500, 2600)
+    edge = min(water, vs) / (2.78 * F) / rng.uniform(1.5, 1.7)
+    level = deep * edge
+    mesh(edge, '--block', 'water:top', '--block', f'rock:{-level}')
+    with Dataset('box.exo', 'a') as file:
+        file['coordz'][:] = [-level if abs(z + level) < 0.3 * edge else z for z in file['coordz'][:]]
+    Path('box.materials').write_text(f'water {water} 0 {rho}\nrock {vp} {vs} {dense}\n')
+    matrix = turned(rng.uniform(-0.4, 0.4), int(rng.integers(2))) if rng.integers(2) else np.eye(3)
+    lean(matrix)
+    source = np.array([*(edge * (N / 2 + rng.choice([0, 0.5, rng.uniform(-0.5, 0.5)], 2))), level - edge * rng.uniform(0.05, min(1.5, deep - 0.1))])
+    stations = []
+    for solid in (False, True):
+        for apart in (0.25, 0.6, 1.1, 1.8):
+            while True:
+                way = rng.normal(size=3)
+                x = source + way / np.linalg.norm(way) * edge * apart * rng.uniform(0.8, 1.05)
+                room = x[2] - source[2] if solid else 2 * level - source[2] - x[2]                     # of waves that the sum converges with
+                if (x[2] > level) == solid and x[2] > 0.1 * edge and room > 0.1 * edge:
+                    break
+                if rng.integers(5) == 0:
+                    apart += 0.1
+            stations.append(x)
+    stations = np.array(stations)
+    Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate((stations @ matrix.T).tolist())))
+    Path('near.keymap').write_text('spread near list near.list\nshot 3 {0} {2} near y={1}\n'.format(*(matrix @ source).tolist()))
+    names = ['vx', 'vy', 'vz', *STRESS, 'p']
+    ran = run(['source=volume'], names)
+    what = f'volume {(level - source[2]) / edge:.2f} edges above rock of {vp:.0f}, {vs:.0f} m/s{f", {deep} edges of water" if free else ""}'
+    if not claim(ran.returncode == 0 and 'are closer' not in ran.stderr, f'{what}: told of no receiver {ran.stderr[-300:]}'):
+        return
+    with Dataset(f'shot{count}.nc') as file:
+        v, s = (np.array([file[n][0] for n in some], float) for some in (names[:3], names[3:9]))
+        p = np.array(file['pressure'][0], float)
+        zero = float(file.wavelet_time_zero)
+    v, s = np.einsum('ji,jrt->irt', matrix, v), np.einsum('ki,klrt,lj->ijrt', matrix, tensors(s), matrix)
+    peak = 2 * np.pi * F
+    exact = floor_components((water, rho), (vp, vs, dense), level, source[2], stations - [*source[:2], 0], lambda w: 4 * np.sqrt(
+        np.pi) * w**2 / peak**3 * np.exp(-w**2 / peak**2 - 1j * w * zero), 3.4 * F, DT * np.arange(NT), free, 0.003 * edge)
+    side, wrong = N * edge, {}
+    for i, x in enumerate(stations):
+        far = [*(source[:2] + x[:2]), *(2 * side - source[:2] - x[:2]), 2 * side - source[2] - x[2]] + ([] if free else [source[2] + x[2]])
+        end = min(NT, int((zero + min(far) / max(vp, water) - 1 / F) / DT))
+        for n, got, right in (('velocity', v[:, i], np.array([exact[n][i] for n in names[:3]])), ('pressure', p[i], exact['p'][i]),
+                              ('stress', s[:, :, i], tensors(np.array([exact[n][i] for n in STRESS])))):
+            error = 100 * float(np.linalg.norm((got - right)[..., :end]) / np.linalg.norm(right[..., :end]))
+            wrong.setdefault((n, 'rock' if x[2] > level else 'water'), []).append(error)
+    for (n, where), errors in wrong.items():
+        bound = 4 if where == 'rock' and n != 'velocity' else 1.5
+        claim(max(errors) <= bound, f'{what}: {n} in {where} is off by at most {max(errors):.2g} %, bound {bound} % ({", ".join(f"{w:.2g}" for w in errors)})')
+    if not free:
+        return
+    same = run(['source=volume', 'group=2'], names, 3, output=f'group{count}.nc')
+    if claim(same.returncode == 0, f'{what}: a job of a group of two ranks {same.stderr[-300:] if same.returncode else ""}'):
+        with Dataset(f'group{count}.nc') as one, Dataset(f'shot{count}.nc') as two:
+            claim(all(np.array_equal(one[n][0], two[n][0]) for n in [*names[:9], 'pressure']), 'its traces are those of one rank')
+
+
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 for _ in range(6 if ALL else 1):
     rock(False)
     rock(True)
+    sea_floor(False)
+    sea_floor(True)
 done()

@@ -1,5 +1,5 @@
 !> The exact field of a source of volume in water over rock, of waves that go as exp(s t), Re s > 0: next to the source and beside
-!> a sea floor what a grid lacks is found with it (fd3d_floor_near.f90).
+!> a sea floor what a grid or a mesh lacks is found with it (fd3d_floor_near.f90, sem3d_near.f90).
 !>
 !> Displacement in water is the gradient of a potential phi, p = -rho s**2 phi. Of the source phi = -m h/(rho c**2),
 !>
@@ -16,7 +16,7 @@
 !> (Brekhovskikh 1980, section 7). Where k is large R is the small difference of large numbers; it is made of small ones. Below a
 !> free surface of the water waves go up and down between both.
 !>
-!> The grid's answer (floor_grid.f90) repeats itself along x and y with other signs: its images are added here too.
+!> The grid's answer (floor_grid.f90) repeats itself along x and y with other signs: its images can be added here too.
 module floor_exact_m
   use kinds_m, only: dp, pi
   use layers_exact_m, only: Damp, dampings, gauss_nodes, GaussRule, range
@@ -55,8 +55,8 @@ module floor_exact_m
 contains
 
   !> Displacement u(:, r) and its gradient g(i, l, r) = du_i/dx_l at the places x(:, r), in rock or not, that are `wanted`, of a
-  !> moment that pushes to all sides [N m] at `from` in the water, and of its images `period` [m] apart along x and y. All places
-  !> decide on panels, so that no bit depends on how they are dealt.
+  !> moment that pushes to all sides [N m] at `from` in the water, and of its images `period` [m] apart along x and y, 0: it has
+  !> none. All places decide on panels, so that no bit depends on how they are dealt.
   subroutine FloorFields(layers, s, from, moment, period, x, in_rock, wanted, threads, u, g)
     type(floor_layers_t), intent(in) :: layers
     complex(dp), intent(in) :: s
@@ -64,11 +64,13 @@ contains
     logical, intent(in) :: in_rock(:), wanted(:)
     integer, intent(in) :: threads
     complex(dp), intent(out) :: u(:, :), g(:, :, :)
-    type(place_t) :: place(-1:1, -1:1, size(x, 2))
-    integer :: i, j, r
+    type(place_t), allocatable :: place(:, :, :)
+    integer :: i, j, r, images
+    images = merge(1, 0, any(period > 0))
+    allocate (place(-images:images, -images:images, size(x, 2)))
     do r = 1, size(x, 2)
-      do j = -1, 1
-        do i = -1, 1
+      do j = -images, images
+        do i = -images, images
           place(i, j, r) = PlaceOf(layers, x(:, r) - from - [i*period(1), j*period(2), 0.0_dp], from(3), in_rock(r), &
                                    abs(i) + abs(j))
           place(i, j, r)%wanted = wanted(r)
@@ -79,8 +81,8 @@ contains
     u = 0
     g = 0
     do r = 1, size(x, 2)
-      do j = -1, 1
-        do i = -1, 1
+      do j = -images, images
+        do i = -images, images
           call OfPlace(place(i, j, r), s/layers%c, -moment*(-1)**(i + j)/(layers%rho*layers%c**2), u(:, r), g(:, :, r))
         end do
       end do
