@@ -24,8 +24,8 @@ for kind, medium in (("rock", ROCK), ("lossy", LOSSY)):
 SHARED = dict(keymap="line.keymap", tmax=0.6, dt_out=0.01, output="out.nc", threads=1, forecast=0, dispersion="warn")
 OWN = {"SplFd2dmod": dict(vp="vp.raw", model_nx=60, model_nz=50, model_dx=10, model_dz=10),
        "SplFd3dmod": dict(layers="rock.layers", dx=20, aperture=200, depth=600),
-       "SplSemmod": dict(mesh="layers", layers="box.layers", materials="rock.materials", mesh_z="down", mesh_x0=0, mesh_x1=600, mesh_y0=0,
-                         mesh_y1=600, mesh_bottom=600, mesh_dx=100, mesh_dy=100, mesh_dz=100)}
+       "SplSemmod": dict(mesh="layers", layers="box.layers", materials="rock.materials", mesh_z="down", mesh_x0=200, mesh_x1=400, mesh_y0=200,
+                         mesh_y1=400, mesh_bottom=400, mesh_dx=100, mesh_dy=100, mesh_dz=100)}
 LOSES = {"SplFd3dmod": dict(layers="lossy.layers"), "SplSemmod": dict(materials="lossy.materials")}
 
 
