@@ -30,12 +30,20 @@ contains
   end function Decay
 
   !> Rayleigh's function (2 k**2 - kb**2)**2 - 4 k**2 na nb.
-  elemental complex(dp) function Rayleigh(g, k, w)
+  elemental complex(dp) function Rayleigh(g, k, w, na, nb)
     type(ground_t), intent(in) :: g
     real(dp), intent(in) :: k
-    complex(dp), intent(in) :: w
-    Rayleigh = (2*k**2 - (w/g%vs)**2)**2 - 4*k**2*Decay(k, w, g%vp)*Decay(k, w, g%vs)
+    complex(dp), intent(in) :: w, na, nb
+    Rayleigh = (2*k**2 - (w/g%vs)**2)**2 - 4*k**2*na*nb
   end function Rayleigh
+
+  !> exp(-i k x) summed over wavenumber n and the opposite one, of what is even in k (1) and of what is odd (2), by its value at n.
+  pure function OfBoth(n, k, x) result(factor)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: k, x
+    complex(dp) :: factor(2)
+    factor = merge([(1.0_dp, 0.0_dp), (0.0_dp, 0.0_dp)], [cmplx(2*cos(k*x), 0, dp), cmplx(0, -2*sin(k*x), dp)], n == 0)
+  end function OfBoth
 
   !> Weight of wavenumber n: the sum fades out, as a cut would ring.
   elemental real(dp) function Fade(g, n)
@@ -49,16 +57,17 @@ contains
     type(ground_t), intent(in) :: g
     real(dp), intent(in) :: x
     complex(dp), intent(in) :: w
-    complex(dp) :: v(2), r, na, nb
+    complex(dp) :: v(2), r, na, nb, both(2)
     real(dp) :: k
     integer :: n
     v = 0
-    do n = -g%waves, g%waves
+    do n = 0, g%waves
       k = 2*pi*n/g%period
-      r = g%rho*g%vs**2*Rayleigh(g, k, w)
       na = Decay(k, w, g%vp)
       nb = Decay(k, w, g%vs)
-      v = v + [i1*k*(2*k**2 - (w/g%vs)**2 - 2*na*nb), -na*(w/g%vs)**2]*Fade(g, n)/r*exp(-i1*k*x)
+      r = g%rho*g%vs**2*Rayleigh(g, k, w, na, nb)
+      both = OfBoth(n, k, x)
+      v = v + [i1*k*(2*k**2 - (w/g%vs)**2 - 2*na*nb)*both(2), -na*(w/g%vs)**2*both(1)]*Fade(g, n)/r
     end do
     v = i1*w*v/g%period
   end function LambVelocity
@@ -79,7 +88,7 @@ contains
       k = (n + 0.5_dp)*dk
       na = Decay(k, w, g%vp)
       nb = Decay(k, w, g%vs)
-      f = k*[k*(2*k**2 - (w/g%vs)**2 - 2*na*nb), -na*(w/g%vs)**2]/Rayleigh(g, k, w) - last
+      f = k*[k*(2*k**2 - (w/g%vs)**2 - 2*na*nb), -na*(w/g%vs)**2]/Rayleigh(g, k, w, na, nb) - last
       v = v + f*[bessel_j1(k*r), bessel_j0(k*r)]*Fade(g, n)*dk
     end do
     v = i1*w*(v + last/r)/(2*pi*g%rho*g%vs**2)
@@ -90,15 +99,16 @@ contains
     type(ground_t), intent(in) :: g
     real(dp), intent(in) :: x, depth
     complex(dp), intent(in) :: w
-    complex(dp) :: v(2), na, nb
+    complex(dp) :: v(2), na, nb, both(2)
     real(dp) :: k
     integer :: n
     v = 0
-    do n = -g%waves, g%waves
+    do n = 0, g%waves
       k = 2*pi*n/g%period
       na = Decay(k, w, g%vp)
       nb = Decay(k, w, g%vs)
-      v = v + [-2*i1*k*nb, 2*k**2 - (w/g%vs)**2]*exp(-na*depth - i1*k*x)*Fade(g, n)/Rayleigh(g, k, w)
+      both = OfBoth(n, k, x)
+      v = v + [-2*i1*k*nb*both(2), (2*k**2 - (w/g%vs)**2)*both(1)]*exp(-na*depth)*Fade(g, n)/Rayleigh(g, k, w, na, nb)
     end do
     v = v*(w/g%vs)**2/(g%rho*g%vp**2*g%period)
   end function ExplosionVelocity
@@ -108,15 +118,17 @@ contains
     type(ground_t), intent(in) :: g
     real(dp), intent(in) :: x, zs, zr
     complex(dp), intent(in) :: w
-    complex(dp) :: n1, q
+    complex(dp) :: n1, na, q, both(2)
     real(dp) :: k
     integer :: n
     p = 0
-    do n = -g%waves, g%waves
+    do n = 0, g%waves
       k = 2*pi*n/g%period
       n1 = Decay(k, w, g%c)
-      q = -(g%rho/g%rho1)*n1/Decay(k, w, g%vp)*Rayleigh(g, k, w)/(w/g%vs)**4
-      p = p + Fade(g, n)*(exp(-n1*abs(zs - zr)) + (q + 1)/(q - 1)*exp(-n1*(zs + zr)))/(2*n1)*exp(-i1*k*x)
+      na = Decay(k, w, g%vp)
+      q = -(g%rho/g%rho1)*n1/na*Rayleigh(g, k, w, na, Decay(k, w, g%vs))/(w/g%vs)**4
+      both = OfBoth(n, k, x)
+      p = p + Fade(g, n)*(exp(-n1*abs(zs - zr)) + (q + 1)/(q - 1)*exp(-n1*(zs + zr)))/(2*n1)*both(1)
     end do
     p = i1*w*g%rho1*p/g%period
   end function WaterPressure
@@ -127,24 +139,26 @@ contains
     real(dp), intent(in) :: x, zs
     complex(dp), intent(in) :: w
     real(dp), intent(in), optional :: depth
-    complex(dp) :: v(2), n1, na, nb, q, slow, p, a, b
+    complex(dp) :: v(2), n1, na, nb, q, r, slow, p, a, b, both(2)
     real(dp) :: k, z
     integer :: n
     z = 0
     if (present(depth)) z = depth
     v = 0
-    do n = -g%waves, g%waves
+    do n = 0, g%waves
       k = 2*pi*n/g%period
       n1 = Decay(k, w, g%c)
       na = Decay(k, w, g%vp)
       nb = Decay(k, w, g%vs)
-      q = -(g%rho/g%rho1)*n1/na*Rayleigh(g, k, w)/(w/g%vs)**4
+      r = Rayleigh(g, k, w, na, nb)
+      q = -(g%rho/g%rho1)*n1/na*r/(w/g%vs)**4
       p = i1*w*g%rho1*(1 + (q + 1)/(q - 1))*exp(-n1*zs)/(2*n1)
       slow = 2*k**2 - (w/g%vs)**2
-      a = -p*slow/(g%rho*g%vs**2*Rayleigh(g, k, w))        ! of P: no shear stress, and -p is what presses
+      a = -p*slow/(g%rho*g%vs**2*r)        ! of P: no shear stress, and -p is what presses
       b = 2*i1*k*na*a/slow*exp(-nb*z)
       a = a*exp(-na*z)
-      v = v + i1*w*[-i1*k*a + nb*b, -na*a - i1*k*b]*Fade(g, n)*exp(-i1*k*x)/g%period
+      both = OfBoth(n, k, x)                               ! a is even in k, b odd
+      v = v + i1*w*[(-i1*k*a + nb*b)*both(2), (-na*a - i1*k*b)*both(1)]*Fade(g, n)/g%period
     end do
   end function FloorVelocity
 
