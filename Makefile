@@ -72,12 +72,15 @@ else
   B        := $(if $(CUDA),build/gpu,build/cpu)
   # lines of sources for backtraces; names of variables too take a third of the time that unrolled kernels take to compile
   OPT      := -O3 -g1
+  # rooms that read, deal and write compute little: they take three fifths as long to compile
+  OPT_HOST := -O1
   # what a test does itself is little: what tests share takes half as long to compile, claims in Fortran a third
   OPT_TEST := -O1
   OPT_CLAIM := -O0
   # gold links a test in half of the time
   LD_TEST  := $(if $(CUDA),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 endif
+HOST     := $(addprefix fortran/,parameters/% files/% ranks/% worker/% master/% program/%)
 FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 # gfortran 14 takes the bounds of unallocated components for used, and uninitialized.
 FALSE_14 := $(if $(filter-out 9 10 11 12 13,$(shell $(FC) -dumpversion 2>/dev/null)),-Wno-uninitialized)
@@ -255,7 +258,7 @@ $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
 	@echo '  fortran  $<'
 	@$(FC) $(FFLAGS) $(if $(filter tests/%,$<),$(if $(filter $*,$(TESTED)),$(OPT_CLAIM),$(OPT_TEST))) \
-	  $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
+	  $(if $(filter $(HOST),$<),$(OPT_HOST)) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
