@@ -138,8 +138,8 @@ def _material(path, number, words):
     if domain == 1:
         vs = 0.0
     if anisotropy != 0:
-        warn(f'{path}: line {number} has anisotropy_flag {anisotropy:g}, a medium whose constants only SPECFEM has: in the table it is '
-             'isotropic; make its line one of vti, tti or cij')
+        warn(f'{path}: line {number} has anisotropy_flag {anisotropy:g}, a medium whose constants only SPECFEM has: in the '
+             'table it is isotropic; make its line one of vti, tti or cij')
     text = f'{id_} {vp:.10g} {vs:.10g} {rho:.10g}'
     if len(quality) == 2 and min(quality) < NO_LOSS:
         if not min(quality) > 0:
