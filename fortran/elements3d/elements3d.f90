@@ -8,6 +8,7 @@ module elements3d_m
   use elements3d_trial_m, only: TrialFiles, TrialJob
   use elements_cut_m, only: cut_t
   use elements_m, only: elements_t
+  use elements_grazed_m, only: grazed_most, grazed_t, GrazedTake
   use elements_make_m, only: counts_t
   use elements_scheme_m, only: elements_scheme_t
   use elements_share_m, only: shares_t
@@ -54,6 +55,7 @@ module elements3d_m
     type(told_receivers_t) :: kinked                  !< receivers of gradients of motion at a contact of rock
     type(told_receivers_t) :: parted                  !< sources made of these at one
     type(told_receivers_t) :: bent                    !< receivers of motion at a contact of fluids
+    type(grazed_t) :: grazed                          !< receivers of waves that graze sides that absorb
   end type told_t
 
   type, extends(physics_t) :: elements3d_t
@@ -312,7 +314,7 @@ contains
     character(32), allocatable :: names(:)
     character(:), allocatable :: where_to
     real(dp) :: source(3), places(3, size(shot%rx)), at(3), xi(3), edge, reach
-    logical :: wet(size(shot%rx))
+    logical :: wet(size(shot%rx)), worst
     integer :: e, r, c, source_in
     where_to = 'shot record '//Str(shot%record)//': '
     allocate (names, source=SplitList(scheme%components))
@@ -351,6 +353,13 @@ contains
       end do
     end do
     call TellNear()
+    if (.not. job%sponge > 0) then
+      do r = 1, size(shot%rx)
+        call GrazedTake(self%told%grazed, self%elements, self%finder, self%low, self%high, source, places(:, r), &
+                        self%vmax*job%tmax, worst)
+        if (worst) self%told%grazed%first = Channel()
+      end do
+    end if
     call ShearInFluids(self%told%shearless, shot, names, wet, error)
 
   contains
@@ -475,6 +484,10 @@ contains
       if (told%parted%n > 0) call SchemeWarn(scheme, Str(told%parted%n)//' source(s) of moment or volume lie within 0.02 edges '// &
         'of a contact of rock, the first of them '//told%parted%first//': velocities are up to 4 %, stress and strain up to 8 '// &
         '% off; move them away from it by 0.05 edges or more')
+      if (told%grazed%n > 0) call SchemeWarn(scheme, 'waves graze sides that absorb, at up to '//Str(told%grazed%angle, 3)// &
+        ' degrees, from source to '//told%grazed%first//': these send back some '//Str(100*told%grazed%echo, 2)//' % of the '// &
+        'peak of what comes directly ('//Str(told%grazed%n)//' receivers have over '//Str(100*grazed_most)//' %); use a '// &
+        'larger mesh')
       if (job%sponge > 0 .and. job%sponge < sponge_least*scheme%vmax/scheme%fpeak) &
         call SchemeWarn(scheme, 'sponge = '//Str(job%sponge)//' m is less than '//Str(sponge_least)//' wavelengths of the '// &
         'fastest P wave, of '//Str(scheme%vmax/scheme%fpeak, 4)//' m at the peak frequency: so thin it sends back more than '// &

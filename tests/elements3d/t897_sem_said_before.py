@@ -313,6 +313,29 @@ for sponge in (0, 100):
     late.append(vz[250:].max() / vz.max())                           # 1 s; the pulse has gone by at 0.7 s
 claim(late[1] > 2 * late[0], f"and so it is: of the largest vz {100 * late[0]:.1f} % are left after 1 s, behind a layer of 100 m {100 * late[1]:.1f} %")
 
+# --- sides that absorb, grazed -----------------------------------------------------------------------------------------------
+
+GRAZED = "waves graze sides that absorb, at up to "
+write(box((0, 0, -600), (14, 6, 6)))
+WET = dict(components="p", tmax=1.4)
+from_it, away = within(20, 120), within(1000, 1150)                 # [m]: from the bottom of water, and along it
+survey((120, 300, 600 - from_it), (120 + away, 300, 600 - from_it), materials=WATER)
+warned("source and receiver close to the bottom", GRAZED, "from source to channel 1 of shot record 1", modelled=True, **WET)
+angle, told = (float(v) for v in re.search(GRAZED + r"([\d.]+) degrees.* send back some ([\d.]+) %", said("plan", **WET)[1]).groups())
+claim(abs(angle - np.degrees(np.arctan2(away, 2 * from_it))) < 0.1, f"at {angle} degrees, {away} m away and {from_it} m above it")
+with netCDF4.Dataset("out.nc") as file:
+    trace, time = file["pressure"][0, 0].filled(np.nan).astype(float), file["time"][:].filled(np.nan) - float(file.wavelet_time_zero)
+late = time - away / 1500                                           # of the full space's wave: rho dq/dt over 4 pi r
+a = (np.pi * 3.5 * late) ** 2
+exact = 1000 * 2 * (np.pi * 3.5) ** 2 * late * (2 * a - 3) * np.exp(-a) / (4 * np.pi * away)
+before = late < 0.15                                                # what the top sends back comes later
+off = 100 * np.linalg.norm((trace - exact)[before]) / np.linalg.norm(exact[before])
+claim(0.4 * told < off < 1.5 * told, f"and so it is: some {told} % told, {off:.0f} % in the trace")
+silent("a record that ends before that comes", "graze", **WET | {"tmax": 0.6})
+silent("a layer that damps", "graze", **WET | {"sponge": 300})
+survey((500, 300, 300), (800, 300, 300), materials=WATER)
+silent("source and receiver 300 m from all sides, 300 m apart", "graze", **WET)
+
 # --- names of sides ---------------------------------------------------------------------------------------------------------
 
 LAST = 7 * 6 * 5

@@ -226,6 +226,11 @@ def test_tomography(mesh):
         table = file.read().splitlines()
     claim('materials -1 (from tomography files) become blocks 2' in said and 'line 2 names a tomography file' in said
           and table == ['block vp vs rho', '1 2800 1500 2300'], f'that is told, and its table has the others: {table}')
+    claim('anisotropy_flag' not in said, 'no word of anisotropy where its flag is 0')
+    with open(f'specfem{mesh.per}/nummaterial_velocity_file', 'w') as file:
+        file.write('2 1 2300 2800 1500 9999 9999 0\n2 2 2300 2900 1600 9999 9999 3\n')
+    said = convert(f'specfem{mesh.per}', 'flagged.exo', '--materials', 'flagged.txt')
+    claim('line 2 has anisotropy_flag 3' in said and 'line 1' not in said, 'a material that SPECFEM makes anisotropic is told of')
 
 
 def test_odd_numbers(mesh):

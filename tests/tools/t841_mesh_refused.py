@@ -297,6 +297,8 @@ def test_meshes():
                     write_exodus('bad_mesh.exo', flat, elements))
         refused('elements are there twice, the first is element 25', f'{per} nodes: an element twice', 'check',
                 write_exodus('bad_mesh.exo', nodes, np.vstack([elements, elements[2:3, :]])))
+        refused(f'{len(elements)} elements are there twice, the first is element {len(elements) + 1} at', f'{per} nodes: all elements twice, as of '
+                'volumes in two groups', 'check', write_exodus('bad_mesh.exo', nodes, np.vstack([elements, elements])))
         refused(f'1 of {len(nodes) + 1} nodes belong to no element, the first is node {len(nodes) + 1} at x, y, z = 1, 2, 3 m',
                 f'{per} nodes: a loose node', 'check', write_exodus('bad_mesh.exo', np.vstack([nodes, [[1, 2, 3]]]), elements))
         shared = np.intersect1d(elements[mesh.block == 1], elements[mesh.block == 2])

@@ -128,6 +128,7 @@ def _material(path, number, words):
         domain, id_ = int(words[0]), int(words[1])
         rho, vp, vs = (float(word) for word in words[2:5])
         quality = [float(word) for word in words[5:7]]
+        anisotropy = float(words[7]) if len(words) > 7 else 0
     except (ValueError, IndexError):
         fail(f'{path}: line {number} is not: domain material rho vp vs Q_kappa Q_mu anisotropy')
     if domain not in (1, 2):
@@ -136,6 +137,9 @@ def _material(path, number, words):
         fail(f'{path}: line {number}: rho = {rho:g} kg/m3 and vp = {vp:g} m/s must be > 0, vs = {vs:g} m/s from 0 to vp')
     if domain == 1:
         vs = 0.0
+    if anisotropy != 0:
+        warn(f'{path}: line {number} has anisotropy_flag {anisotropy:g}, a medium whose constants only SPECFEM has: in the '
+             'table it is isotropic; make its line one of vti, tti or cij')
     text = f'{id_} {vp:.10g} {vs:.10g} {rho:.10g}'
     if len(quality) == 2 and min(quality) < NO_LOSS:
         if not min(quality) > 0:
