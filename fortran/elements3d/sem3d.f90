@@ -92,6 +92,8 @@ module sem3d_m
     type(pressed_t) :: pressed                    !< what traces have of the pressure of water on rock,
     type(relaxing_t) :: relaxing                  !< and what relaxes in them
     type(near_t) :: near                          !< what traces lack close to the source
+    type(sem3d_place_t), allocatable :: place(:)  !< of the receivers of the shot before, which may be those of the next,
+    real(dp), allocatable :: place_x(:, :)        !< in the mesh [m]
     real(dp) :: loss = 0                          !< 1/Q of the bulk modulus at a source of volume
     integer :: histories = 1                      !< of the source, a second one where a part of it does not relax,
     integer :: before_second = 0                  !< whose entries follow so many
@@ -317,15 +319,16 @@ module sem3d_m
     end subroutine FindPlaces
 
     !> The points and weights around places in elements e as found; where ranks share the mesh all of them know these, a point by
-    !> its number here, 0 where the rank has it not. source: of receivers [m], but of those that are `helped` beside it.
-    module subroutine MakePlaces(self, e, xi, x, place, error, source, helped)
+    !> its number here, 0 where the rank has it not. source: of receivers [m], but of those that are `helped` beside it. Where one
+    !> rank has the mesh, places that are `known` stay as they are.
+    module subroutine MakePlaces(self, e, xi, x, place, error, source, helped, known)
       class(sem3d_t), intent(inout) :: self
       integer, intent(in) :: e(:)
       real(dp), intent(in) :: xi(:, :), x(:, :)
       type(sem3d_place_t), intent(inout) :: place(:)
       type(error_t), allocatable, intent(inout) :: error
       real(dp), intent(in), optional :: source(3)
-      logical, intent(in), optional :: helped(:)
+      logical, intent(in), optional :: helped(:), known(:)
     end subroutine MakePlaces
 
     !> The same of regular points of a picture: elements of the share that have them, 0: none, and the pieces that do.

@@ -29,7 +29,7 @@ module sem3d_components_m
   private
   public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dRecordWater, Sem3dRecordOnSide, Sem3dSource
   public :: Sem3dRecords, Sem3dAtWhole, Sem3dIsGradient, Sem3dPressed, Sem3dPressedOnSide, Sem3dAcross, Sem3dChristoffel
-  public :: Sem3dTraction, Sem3dOfGradient
+  public :: Sem3dTraction, Sem3dOfGradient, Sem3dBySource
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -53,6 +53,7 @@ module sem3d_components_m
     real(dp), allocatable :: side(:, :)           !< weights for the derivatives on that side, (points, 3),
     real(dp) :: across = 0                        !< and of that across it for the one along the normal at the place
     real(dp), allocatable :: beyond(:)            !< weights for chi, or motion, of what is beyond a contact, (points)
+    logical :: by_source = .false.                !< these weights serve beside a source alone
   end type sem3d_place_t
 
   integer, parameter, public :: place_points = band_points + on_face    !< of a place, at most
@@ -111,8 +112,8 @@ contains
                         + place%mu*AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
     end if
     near = .not. fmax > 0
-    if (present(source)) near = near .or. norm2(x - source) < too_near*HexLongest(elements%corner(:, :, e))
-    if (near) then
+    if (present(source)) place%by_source = Sem3dBySource(elements, e, x, source)
+    if (near .or. place%by_source) then
       place%point = elements%at(:, e)
       allocate (place%w(in_element, 0:3))
       call HexWeights(xi, place%w(:, 0))
@@ -137,6 +138,14 @@ contains
       end if
     end if
   end subroutine Sem3dPlace
+
+  !> Place x [m] in element e is so near to a source that points of both would be the same.
+  pure logical function Sem3dBySource(elements, e, x, source) result(by_source)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: e
+    real(dp), intent(in) :: x(3), source(3)
+    by_source = norm2(x - source) < too_near*HexLongest(elements%corner(:, :, e))
+  end function Sem3dBySource
 
   !> The free side of an element, or contact of rock and water, that is closest to xi; of several that one before this. 0 where
   !> there is none or the weight of an ocean presses on it.

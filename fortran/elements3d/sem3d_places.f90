@@ -190,6 +190,9 @@ contains
     if (.not. self%grouped()) then
       !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
       do r = 1, size(e)
+        if (present(known)) then
+          if (known(r)) cycle
+        end if
         call Place1(r)
       end do
       !$omp end parallel do

@@ -13,7 +13,7 @@ submodule(sem3d_m) sem3d_setup
   use hexahedron_m, only: Determinant, HexJacobian
   use meetings_m, only: MeetingsMake
   use parameter_table_m, only: SplitList
-  use sem3d_components_m, only: part_average, part_rest, Sem3dAtWhole, Sem3dRecord, Sem3dSource
+  use sem3d_components_m, only: part_average, part_rest, Sem3dAtWhole, Sem3dBySource, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: resident_all, Sem3dGrid
   use sem3d_variants_m, only: Sem3dAffine, Sem3dEngineNew, sums_t
   use source3d_m, only: source_force, source_volume
@@ -24,6 +24,7 @@ submodule(sem3d_m) sem3d_setup
   implicit none
 
   real(dp), parameter :: smallest_weight = 0.1_dp**3   !< of a point of an element, of all of it: a corner's, from gll_w
+  integer, parameter :: most_kept = 10000         !< receivers whose places are kept for the next shot, of some 15 kB each
 
 contains
 
@@ -45,6 +46,7 @@ contains
     if (allocated(error)) return
     same = window%serial > 0 .and. window%serial == self%medium
     if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
+    if (.not. same .and. allocated(self%place)) deallocate (self%place)
     if (.not. same) call TakeElements(self, window, error)
     if (allocated(error)) return
     if (self%grouped()) then
@@ -222,10 +224,10 @@ contains
   module procedure make_receivers
     character(32), allocatable :: names(:)
     type(sem3d_list_t) :: list
-    type(sem3d_place_t) :: place(size(self%shot%rx))
     integer :: element(size(self%shot%rx)), c, r
     logical :: helped(size(self%shot%rx))
     real(dp), dimension(3, size(self%shot%rx)) :: asked, x, xi
+    real(dp) :: source(3)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
     asked(1, :) = self%shot%rx
@@ -238,24 +240,47 @@ contains
     self%shot%rz = x(3, :)
     call MakePatch(self, names, x, helped, error)
     if (allocated(error)) return
-    call MakePlaces(self, element, xi, x, place, error, [self%shot%sx, self%shot%sy, self%shot%sz], helped)
+    source = [self%shot%sx, self%shot%sy, self%shot%sz]
+    call MakePlaces(self, element, xi, x, self%place, error, source, helped, AsBefore())
     if (allocated(error)) return
+    self%place_x = x
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
-        call Sem3dRecord(list, place(r), trim(names(c)), error)
+        call Sem3dRecord(list, self%place(r), trim(names(c)), error)
         if (allocated(error)) return
       end do
     end do
     self%relaxing = relaxing_t()
-    call PressedRecord(self%pressed, list, place, names)
+    call PressedRecord(self%pressed, list, self%place, names)
     if (self%own%attenuates) &
-      call RelaxingRecord(self%relaxing, self%pressed, list, place, names, self%own%q_band, error)
+      call RelaxingRecord(self%relaxing, self%pressed, list, self%place, names, self%own%q_band, error)
     if (allocated(error)) return
-    self%beside = list%receivers - size(place)*size(names)
+    self%beside = list%receivers - size(self%place)*size(names)
     self%slope = list%slope(:list%receivers)
+    if (self%grouped() .or. size(self%place) > most_kept) deallocate (self%place)
     call MakeNear(self, names, helped, list, error)
     if (.not. allocated(error)) call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
+
+  contains
+
+    !> Receivers that are where those of the shot before were, none of both by a source; makes room for places where there is none.
+    function AsBefore() result(known)
+      logical :: known(size(helped))
+      known = .false.
+      if (allocated(self%place)) then
+        if (self%grouped() .or. size(self%place) /= size(known)) deallocate (self%place)
+      end if
+      if (.not. allocated(self%place)) then
+        allocate (self%place(size(known)))
+        return
+      end if
+      do r = 1, size(known)
+        known(r) = all(abs(x(:, r) - self%place_x(:, r)) <= 0) .and. .not. self%place(r)%by_source
+        if (known(r)) known(r) = helped(r) .or. .not. Sem3dBySource(self%elements, element(r), x(:, r), source)
+      end do
+    end function AsBefore
+
   end procedure make_receivers
 
 end submodule sem3d_setup

@@ -3,7 +3,8 @@
 elements, sources and stations at random places, corners and faces too: a volume in water, deep and below its surface, against its closed
 form; a force in rock that attenuates against Green's function of constant Q (Aki & Richards 2002, eq. 4.23; Kjartansson 1979); any source
 below a plane ground of rock or beside a plane contact of rock, level or leaning, against sums over wavenumbers. A group of ranks has the
-bits of one. On their source they are told of, and next to a side that absorbs."""
+bits of one. On their source they are told of, and next to a side that absorbs. Shots into the same receivers, one after the other, have
+the bits of each alone."""
 import re
 import subprocess
 from pathlib import Path
@@ -323,10 +324,32 @@ def sea_floor(free):
             claim(all(np.array_equal(one[n][0], two[n][0]) for n in [*names[:9], 'pressure']), 'its traces are those of one rank')
 
 
+def same_receivers():
+    """Three shots into one spread: far from its receivers, between them, far again; in even rock."""
+    global count
+    mesh(edge)
+    Path('box.materials').write_text('* 3000 1700 2200\n')
+    places = edge * rng.uniform([3, 3, 0.1], [9, 9, 3], (12, 3))
+    shots = edge * np.array([[1.3, 1.4, 6.2], [*rng.uniform(5, 7, 2), 1.5], [10.7, 10.1, 7.3]])
+    Path('near.list').write_text(''.join(f'{i + 1} {x} {z} {y}\n' for i, (x, y, z) in enumerate(places.tolist())))
+    traces = []
+    for some in ([0, 1, 2], [0], [1], [2]):
+        count += 1
+        Path('near.keymap').write_text('spread near list near.list\n' + ''.join(f'shot {i + 1} {shots[i, 0]} {shots[i, 2]} near y={shots[i, 1]}\n' for i in some))
+        ran = run(['source=force', 'fz=1'], ['vx', 'p'])
+        if not claim(ran.returncode == 0, f'shots {some} into one spread {ran.stderr[-300:] if ran.returncode else ""}'):
+            return
+        with Dataset(f'shot{count}.nc') as file:
+            traces.append([np.array(file[n][:], float) for n in ('vx', 'pressure')])
+    claim(all(np.array_equal(traces[0][n][i], traces[1 + i][n][0]) and np.abs(traces[0][n][i]).max() > 0 for n in range(2) for i in range(3)),
+          'three shots into one spread have the bits of each alone')
+
+
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 for _ in range(6 if ALL else 1):
     rock(False)
     rock(True)
     sea_floor(False)
     sea_floor(True)
+same_receivers()
 done()
