@@ -27,6 +27,8 @@ contains
                 Str(c%own%attenuates)//' '//Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
         if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (Model3dTells(self%earth)) words = words//' contacts and bends'           ! not heeded before 2026-11-30
+        if (Model3dTells(self%earth) .and. self%earth%vsmax > 0 .and. self%earth%layers%n /= 1) &
+          words = words//' apart'                         ! at ends of lines shared before 2026-12-01
         if (Model3dTells(self%earth) .and. j%coeffs == 'holberg') words = words//' of short waves'   ! of all before 2026-12-01
         if (c%own%narrow) words = words//' narrow'
         if (c%own%narrow .and. c%free_top .and. .not. c%own%wet .and. c%half_length > 1) &

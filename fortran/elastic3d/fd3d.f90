@@ -547,6 +547,7 @@ contains
       id%medium = self%medium_hash
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       if (allocated(self%shot%at_places)) call HashAdd(id%positions, reshape(self%shot%at_places, [size(self%shot%at_places)]))
+      if (allocated(self%shot%at_places)) call HashAdd(id%positions, 1)   ! ends of lines shared before 2026-12-01
       call HashAdd(id%positions, SourceNumbers(o%source))
       if (o%source%fault%n > 0) call HashAdd(id%positions, self%rates)
       call HashAdd(id%times, [self%every, self%first_picture, s%snapshot_step, merge(1, 0, o%pgv)])

@@ -13,7 +13,8 @@
 !> is left out (trials.md). The grid's are what its differentiator D makes of the medium at its points, D⁻¹ summed over the weights
 !> of a receiver: half a sign and ripples that wane over some cells (receiver_earth.f90 does likewise for 2D). What the grid has
 !> less or more of in all, as cells beside a contact in a cell may have of r, is taken to be where the grid changes: so there is
-!> nothing away from contacts. All moduli are those of the reference frequency.
+!> nothing away from contacts. Of a contact at an end of a line that cuts its cells, it is there, as far as the grid changes there.
+!> All moduli are those of the reference frequency.
 module fd3d_bends_m
   use der_inverse_m, only: DerInverseAt, DerInverseRipples
   use fd3d_engine_m, only: fd3d_grid_t
@@ -75,7 +76,7 @@ contains
     real(dp), intent(in) :: cells(-bend_reach:), place, ripple(0:), earth(2)
     logical, intent(in) :: centred, even
     real(dp), dimension(-bend_reach:bend_reach) :: own, long, step, changes
-    real(dp) :: w(sinc_nodes), least, most
+    real(dp) :: w(sinc_nodes), least, most, cut, jumps
     integer :: j, m, first, from
     from = -bend_reach
     own = cells
@@ -100,7 +101,12 @@ contains
     off = 0
     if (.not. sum(changes) > 0) return
     associate (above => own - (own(from) + own(bend_reach))/2, all => earth(1) + earth(2) - sum(own*long))
-      off = (earth(1) - earth(2))/2 - sum(above*long*step) - all*sum(changes*step)/sum(changes)
+      associate (ends => [from + 1, bend_reach - 1])
+        jumps = sum(changes(ends))
+        cut = sign(min(abs(all), jumps), all)
+        off = (earth(1) - earth(2))/2 - sum(above*long*step) - (all - cut)*sum(changes*step)/sum(changes)
+        if (jumps > 0) off = off - cut*sum(changes(ends)*step(ends))/jumps
+      end associate
     end associate
   end function Lack
 
