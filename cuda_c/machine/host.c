@@ -27,7 +27,7 @@ static const struct {
 } asks[] = {{SIGINT, 1, "SIGINT"},   {SIGTERM, 1, "SIGTERM"}, {SIGUSR1, 1, "SIGUSR1"},
             {SIGUSR2, 0, "SIGUSR2"}, {SIGXCPU, 0, "SIGXCPU"}, {SIGHUP, 0, "SIGHUP"}};
 
-static volatile sig_atomic_t caught, terms, terminator, ends;
+static volatile sig_atomic_t caught, terms, terminator, ends, resumed;
 static volatile time_t first_term;
 
 /* A launcher hands on a SIGTERM that the whole job may get as well: what comes so soon after the first is the same. */
@@ -77,9 +77,16 @@ void host_signals_end(int status) {
         end_early();
 }
 
+static void resume(int signal_number) {
+    (void)signal_number;
+    resumed++;
+}
+
 void host_catch_signals(void) {
     struct sigaction action = {.sa_sigaction = remember, .sa_flags = SA_RESTART | SA_SIGINFO};
+    struct sigaction go_on = {.sa_handler = resume, .sa_flags = SA_RESTART};
     struct sigaction before;
+    sigaction(SIGCONT, &go_on, NULL);
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++)
         if (asks[i].always || (!sigaction(asks[i].number, NULL, &before) && before.sa_handler != SIG_IGN))
             sigaction(asks[i].number, &action, NULL);
@@ -127,6 +134,8 @@ int host_signal(void) { return caught; }
 void host_signal_name(int number, int n, char *name) { snprintf(name, (size_t)n, "%s", name_of(number)); }
 
 int host_terms(void) { return terms; }
+
+int host_resumed(void) { return resumed; }
 
 int host_terminator(void) { return terminator; }
 
