@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,19 @@ static const struct {
 
 static volatile sig_atomic_t caught, terms, terminator, ends, resumed;
 static volatile time_t first_term;
+
+/* Which of them were ignored when the program began. Libraries have taken some for themselves before main: UCX, which
+ * Open MPI 5 brings along, takes SIGHUP. So this comes before them, and asks the kernel, as nothing is set up yet. */
+static int ignored[sizeof asks / sizeof asks[0]];
+
+__attribute__((no_sanitize("address", "undefined"))) static void note_ignored(void) {
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
+        unsigned long action[8] = {0}; /* the kernel's: the handler, then flags and a mask of 8 bytes */
+        ignored[i] = !syscall(SYS_rt_sigaction, asks[i].number, NULL, action, 8) && action[0] == (unsigned long)SIG_IGN;
+    }
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = note_ignored;
 
 /* A launcher hands on a SIGTERM that the whole job may get as well: what comes so soon after the first is the same. */
 static int is_again(void) {
@@ -85,11 +99,12 @@ static void resume(int signal_number) {
 void host_catch_signals(void) {
     struct sigaction action = {.sa_sigaction = remember, .sa_flags = SA_RESTART | SA_SIGINFO};
     struct sigaction go_on = {.sa_handler = resume, .sa_flags = SA_RESTART};
-    struct sigaction before;
     sigaction(SIGCONT, &go_on, NULL);
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++)
-        if (asks[i].always || (!sigaction(asks[i].number, NULL, &before) && before.sa_handler != SIG_IGN))
+        if (asks[i].always || !ignored[i])
             sigaction(asks[i].number, &action, NULL);
+        else
+            signal(asks[i].number, SIG_IGN);
 }
 
 void host_standard_files(void) {
