@@ -4,7 +4,7 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signals_end, host_signal, host_signal_name, host_terms, host_terminator
+  public :: host_catch_signals, host_signals_end, host_signal, host_signal_name, host_terms, host_terminator, host_resumed
   public :: host_folder, host_program
   public :: host_alarm, host_memory, host_keep_memory, host_preset, posix_exit
   public :: host_standard_files, host_outlive_readers, host_print, host_stack
@@ -73,7 +73,7 @@ module host_c
     end subroutine host_keep_memory
 
     !> From now on SIGINT, SIGTERM and SIGUSR1, and where they are not ignored SIGUSR2, SIGXCPU and SIGHUP, are remembered
-    !> instead of ending the process.
+    !> instead of ending the process; SIGCONT is counted.
     subroutine host_catch_signals() bind(c)
       implicit none
     end subroutine host_catch_signals
@@ -126,6 +126,12 @@ module host_c
       integer(c_int), value :: number, n
       character(kind=c_char), intent(out) :: name(n)
     end subroutine host_signal_name
+
+    !> Number of signals SIGCONT that came: this process goes on, if it was stopped.
+    integer(c_int) function host_resumed() bind(c)
+      import :: c_int
+      implicit none
+    end function host_resumed
 
     !> Number of signals SIGINT and SIGTERM that came, without those within two seconds of the first SIGTERM: that, handed on.
     integer(c_int) function host_terms() bind(c)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +28,21 @@ static const struct {
 } asks[] = {{SIGINT, 1, "SIGINT"},   {SIGTERM, 1, "SIGTERM"}, {SIGUSR1, 1, "SIGUSR1"},
             {SIGUSR2, 0, "SIGUSR2"}, {SIGXCPU, 0, "SIGXCPU"}, {SIGHUP, 0, "SIGHUP"}};
 
-static volatile sig_atomic_t caught, terms, terminator, ends;
+static volatile sig_atomic_t caught, terms, terminator, ends, resumed;
 static volatile time_t first_term;
+
+/* Which of them were ignored when the program began. Libraries have taken some for themselves before main: UCX, which
+ * Open MPI 5 brings along, takes SIGHUP. So this comes before them, and asks the kernel, as nothing is set up yet. */
+static int ignored[sizeof asks / sizeof asks[0]];
+
+__attribute__((no_sanitize("address", "undefined"))) static void note_ignored(void) {
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
+        unsigned long action[8] = {0}; /* the kernel's: the handler, then flags and a mask of 8 bytes */
+        ignored[i] = !syscall(SYS_rt_sigaction, asks[i].number, NULL, action, 8) && action[0] == (unsigned long)SIG_IGN;
+    }
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = note_ignored;
 
 /* A launcher hands on a SIGTERM that the whole job may get as well: what comes so soon after the first is the same. */
 static int is_again(void) {
@@ -77,12 +91,20 @@ void host_signals_end(int status) {
         end_early();
 }
 
+static void resume(int signal_number) {
+    (void)signal_number;
+    resumed++;
+}
+
 void host_catch_signals(void) {
     struct sigaction action = {.sa_sigaction = remember, .sa_flags = SA_RESTART | SA_SIGINFO};
-    struct sigaction before;
+    struct sigaction go_on = {.sa_handler = resume, .sa_flags = SA_RESTART};
+    sigaction(SIGCONT, &go_on, NULL);
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++)
-        if (asks[i].always || (!sigaction(asks[i].number, NULL, &before) && before.sa_handler != SIG_IGN))
+        if (asks[i].always || !ignored[i])
             sigaction(asks[i].number, &action, NULL);
+        else
+            signal(asks[i].number, SIG_IGN);
 }
 
 void host_standard_files(void) {
@@ -127,6 +149,8 @@ int host_signal(void) { return caught; }
 void host_signal_name(int number, int n, char *name) { snprintf(name, (size_t)n, "%s", name_of(number)); }
 
 int host_terms(void) { return terms; }
+
+int host_resumed(void) { return resumed; }
 
 int host_terminator(void) { return terminator; }
 

@@ -15,7 +15,7 @@ module master_m
   use master_type_m, only: master_t
   use master_model_m, only: MasterModelAgain
   use master_output_m, only: MasterCommit, MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover, MasterVerdict
-  use master_stop_m, only: MasterCheckSignals, MasterEndGrace
+  use master_stop_m, only: MasterCheckHalt, MasterCheckSignals, MasterEndGrace
   use output_pause_m, only: PauseKept
   use survey_m, only: survey_t, SurveyCells
   use barrier_m, only: Rest
@@ -89,6 +89,7 @@ contains
     nap = 0
     do while (.not. WorkersOver(master%workers, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0 &
               .or. master%commits%n > 0)
+      call MasterCheckHalt(master)
       call MasterBeat(master, link)
       call Commit(master, link)
       if (NextMessage(master, link, message)) then

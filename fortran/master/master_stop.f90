@@ -1,11 +1,11 @@
 !> The end of a job before all is done: signals, the stop file, the deadline, workers that have to go, the time of grace.
 module master_stop_m
   use workers_m, only: WorkersLeaves, WorkersOverstays
-  use scheduler_m, only: SchedulerGone, SchedulerLate
+  use scheduler_m, only: SchedulerGone, SchedulerHalted, SchedulerLate
   use deadline_m, only: DeadlineKill, DeadlineMpirun
   use error_m, only: error_t
   use files_m, only: FileExists
-  use host_c, only: host_seconds, host_signal, host_signal_name, host_terminator, host_terms
+  use host_c, only: host_resumed, host_seconds, host_signal, host_signal_name, host_terminator, host_terms
   use iso_c_binding, only: c_char, c_int
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
@@ -15,16 +15,34 @@ module master_stop_m
   use protocol_m, only: message_t, MSG_DROP, MSG_LEAVE
   use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
   use store_m, only: StoreStopPath
-  use text_m, only: FString, Str
-  use progress_m, only: ProgressShow
+  use text_m, only: Duration, FString, Str
+  use progress_m, only: ProgressHalted, ProgressShow
   implicit none
   private
-  public :: MasterCheckSignals, MasterCheckDeadline, MasterAllowLeave, MasterEndGrace
+  public :: MasterCheckHalt, MasterCheckSignals, MasterCheckDeadline, MasterAllowLeave, MasterEndGrace
 
   real(dp), parameter :: LOOK = 0.1_dp         !< seconds between looks for a stop file
+  real(dp), parameter :: HALT_LEAST = 2.0_dp   !< less is no halt: SIGCONT comes to processes that run, too [s]
   real(dp), parameter :: PRESSED = 2.0_dp     !< a further signal to end counts only so long after the first [s]
 
 contains
+
+  !> A batch system may suspend a job (SIGSTOP, SIGCONT) for hours: that says nothing of the speed of workers, and Slurm gives the
+  !> job as much time more. To be called whenever this process has waited.
+  subroutine MasterCheckHalt(self)
+    class(master_t), intent(inout) :: self
+    real(dp) :: now, halt
+    logical :: resumed
+    now = host_seconds()
+    halt = now - self%awake
+    resumed = host_resumed() /= self%resumed
+    self%awake = now
+    self%resumed = int(host_resumed())
+    if (.not. resumed .or. halt < HALT_LEAST) return
+    call LogInfo('rank 0 was stopped (SIGSTOP) for '//Duration(halt)//' and goes on')
+    call SchedulerHalted(self%scheduler, halt, .not. self%survey%job%deadline > 0)
+    call ProgressHalted(self%progress, halt)
+  end subroutine MasterCheckHalt
 
   !> Looks for signals and the stop file, and shows progress.
   subroutine MasterCheckSignals(self)
@@ -32,6 +50,7 @@ contains
     character(:), allocatable :: limit
     real(dp) :: now
     integer :: terms
+    call MasterCheckHalt(self)
     if (self%stopped < 0) then
       if (host_signal() /= 0) then
         if (DeadlineMpirun(int(host_terminator()))) then    ! which does so when a rank dies, too

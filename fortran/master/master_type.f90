@@ -41,6 +41,8 @@ module master_type_m
     character(:), allocatable :: cause, why     !< of the stop, see runnote.f90; not allocated: all is to be done
     real(dp) :: stopped = -1                    !< when a stop was asked for [s], -1 = it was not
     real(dp) :: looked = -huge(1.0_dp)          !< when a stop file was looked for [s]
+    real(dp) :: awake = huge(1.0_dp)            !< when this process was last seen to run [s]
+    integer :: resumed = 0                      !< signals SIGCONT by then
     real(dp) :: grace = 0                       !< shots in flight have so long once a stop was asked for [s]
     logical :: kill_announced = .false.         !< a launcher has given notice that it kills what is left
     integer :: term_signals = 0                 !< signals to end when the launcher gave that notice

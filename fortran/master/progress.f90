@@ -7,7 +7,7 @@ module progress_m
   implicit none
   private
   public :: progress_t, ProgressNew, ProgressReady, ProgressDeal, ProgressPut, ProgressDone, ProgressUndone, ProgressLost
-  public :: ProgressAgain, ProgressBye, ProgressShow, ProgressSummary
+  public :: ProgressAgain, ProgressBye, ProgressHalted, ProgressShow, ProgressSummary
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
@@ -130,6 +130,14 @@ contains
     if (worker < 1 .or. worker > size(self%worker)) return
     if (allocated(self%worker(worker)%host)) host = self%worker(worker)%host
   end function ProgressHost
+
+  !> The job stood still for so many seconds: they are none of this run.
+  subroutine ProgressHalted(progress, seconds)
+    type(progress_t), intent(inout) :: progress
+    real(dp), intent(in) :: seconds
+    progress%start = progress%start + seconds
+    progress%running%since = progress%running%since + seconds
+  end subroutine ProgressHalted
 
   !> The progress line, when it is time for one.
   subroutine ProgressShow(progress, parked)

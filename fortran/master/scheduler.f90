@@ -20,7 +20,8 @@ module scheduler_m
   private
   public :: scheduler_t, SchedulerNew, SchedulerReady, SchedulerNext, SchedulerPut, SchedulerDone, SchedulerLost, SchedulerAgain
   public :: SchedulerGone, SchedulerDrop, SchedulerIdle, SchedulerParked, SchedulerDealt, SchedulerHeldBack, SchedulerWaits
-  public :: SchedulerLate, SchedulerTake, SchedulerPark, SchedulerUnpark, SchedulerTakes, SchedulerHas, SchedulerExpect, FOREVER
+  public :: SchedulerLate, SchedulerTake, SchedulerPark, SchedulerUnpark, SchedulerTakes, SchedulerHas, SchedulerExpect
+  public :: SchedulerHalted, FOREVER
 
   real(dp), parameter :: LONE = 0.7_dp          !< part of its worker's rate that a shot gets at least when it is alone there
   real(dp), parameter :: WORTH = 0.02_dp        !< shorter waits are not reported: this part of the run, or a second
@@ -35,6 +36,7 @@ module scheduler_m
     real(dp) :: fraction = 0, reported_at = 0   !< part of it that is done, and when that was reported [s]
     real(dp) :: shared = 0                      !< worker_load_t%shared when its progress was counted last [s]
     real(dp) :: share = 1                       !< part of the shot that this worker computes: it may have begun from a state
+    logical :: halted = .false.                 !< the job stood still meanwhile: its time says little of its worker
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: cancelled = .false.              !< SchedulerDrop has named it as dropped
   end type dealt_shot_t
@@ -249,6 +251,7 @@ contains
       call CountWork(scheduler, f, done, now)
       f%fraction = done
       f%reported_at = now
+      if (f%halted) return
       if (p%at_once > 1) call RatesHint(scheduler%rates, worker, p%work, p%spent)
       if (p%at_once <= 1) call RatesHint(scheduler%rates, worker, done*f%share*scheduler%cost(slot), now - f%since)
     end associate
@@ -284,8 +287,9 @@ contains
     if (i > 0) then
       associate (f => scheduler%dealt(i), p => scheduler%load(worker))
         call CountWork(scheduler, f, 1.0_dp, now)
-        if (p%at_once > 1) call RatesMean(scheduler%rates, worker, p%work, p%spent)
-        if (p%at_once <= 1) call RatesTake(scheduler%rates, worker, f%share*scheduler%cost(slot), now - f%since)
+        if (p%at_once > 1 .and. .not. f%halted) call RatesMean(scheduler%rates, worker, p%work, p%spent)
+        if (p%at_once <= 1 .and. .not. f%halted) &
+          call RatesTake(scheduler%rates, worker, f%share*scheduler%cost(slot), now - f%since)
       end associate
     end if
     call Remove(scheduler, worker, slot, now)
@@ -363,6 +367,23 @@ contains
     scheduler%load(worker)%asking = 0
     scheduler%load(worker)%expected = .false.
   end subroutine SchedulerGone
+
+  !> The job stood still for so many seconds, and goes on. `later`: so does the deadline. Workers may have stood still for less.
+  subroutine SchedulerHalted(scheduler, seconds, later)
+    type(scheduler_t), intent(inout) :: scheduler
+    real(dp), intent(in) :: seconds
+    logical, intent(in) :: later
+    if (later .and. scheduler%deadline < FOREVER) scheduler%deadline = scheduler%deadline + seconds
+    if (scheduler%begun >= 0) scheduler%begun = scheduler%begun + seconds
+    associate (p => scheduler%load, f => scheduler%dealt)
+      p%away = p%away + seconds
+      p%seen = p%seen + seconds
+      where (p%back >= 0) p%back = p%back + seconds
+      f%since = f%since + seconds
+      f%reported_at = f%reported_at + seconds
+      f%halted = .true.
+    end associate
+  end subroutine SchedulerHalted
 
   !> A worker that is to drop a shot; false if there is none. Each is named once.
   logical function SchedulerDrop(scheduler, worker, slot) result(there)

@@ -3,8 +3,8 @@ program t441_lease_rules
   use check_m, only: Claim, Done
   use workers_m, only: workers_t, WorkersBeat, WorkersDied, WorkersEnded, WorkersHeard, WorkersLeaves, WorkersByRank, WorkersMissed, WorkersNew, WorkersOver, &
                     WorkersOverstays, WorkersPartners, WorkersSilent, WorkersBySpeaker
-  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerHas, SchedulerIdle, SchedulerLate, SchedulerLost, SchedulerNew, SchedulerNext, SchedulerParked, &
-                      SchedulerPut, SchedulerReady, SchedulerTake, SchedulerTakes
+  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerHalted, SchedulerHas, SchedulerIdle, SchedulerLate, SchedulerLost, SchedulerNew, &
+                      SchedulerNext, SchedulerParked, SchedulerPut, SchedulerReady, SchedulerTake, SchedulerTakes
   use suspect_shots_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseShotDone, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
@@ -396,6 +396,19 @@ contains
     call Claim(Next(d, 1, 87.0_dp) > 0, '13 s for a shot of 10 s: dealt')
     call SchedulerReady(d, 1, .false., 1, 88.0_dp)
     call Claim(Next(d, 1, 88.0_dp) == 0 .and. SchedulerLate(d, 88.0_dp), '12 s: to nobody, no worker would be in time')
+    call Ready(d, 20, 2, 1, 2)
+    d%deadline = 100
+    slot = Next(d, 1, 0.0_dp)
+    call SchedulerDone(d, 1, slot, 10.0_dp)
+    call SchedulerReady(d, 1, .false., 1, 10.0_dp)
+    slot = Next(d, 1, 10.0_dp)
+    call SchedulerHalted(d, 3600.0_dp, .true.)
+    call SchedulerDone(d, 1, slot, 3620.0_dp)
+    call SchedulerReady(d, 1, .false., 1, 3620.0_dp)
+    slot = Next(d, 1, 3687.0_dp)
+    call SchedulerReady(d, 1, .false., 1, 3689.0_dp)
+    call Claim(slot > 0 .and. Next(d, 1, 3689.0_dp) == 0 .and. SchedulerLate(d, 3689.0_dp), &
+               'a job that stood still for an hour: its deadline is as much later, and its workers are as fast as before')
     call SchedulerNew(d, spread(.false., 1, 9), spread(600.0_dp, 1, 9), 2, 2)
     d%deadline = 40000
     call SchedulerReady(d, 1, .true., 1, 0.0_dp)

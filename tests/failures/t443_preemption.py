@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from check import claim, done
-from jobs import MPIRUN, Job, Pace, closed, count, done_once, events, kick, line_with, slow_machine
+from jobs import MPIRUN, Job, Pace, closed, count, done_once, events, kick, line_with, ranks_here, slow_machine
 from minisurvey import differences, run, statuses, write_keymap
 
 SHORT, LONG = 3, 6                # seconds: LONG outlasts a Slurm job of two, on two workers too
@@ -162,6 +162,24 @@ first = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
 second = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
 claim(f"to do: {N} of {N}" in first.stderr and f"to do: 0 of {N}" in second.stderr,
       "overwrite=y of a Slurm job that was started again spares what it has done itself: " + line_with("started again and", second.stderr))
+
+# A batch system that suspends a job gives it as much time more.
+end = int(time.time()) + 20
+jobs = [Job(output=f"suspended{ranks}.nc", ranks=ranks, env={"SLURM_JOB_END_TIME": str(end)}, gate=1.5) for ranks in (3, 1)]
+for job in jobs:
+    job.until(lambda: count(job.output, "done") >= 1)
+pids = [pid for job in jobs for pid in (*ranks_here(job.output).values(), job.process.pid)]
+kick(*pids, sig=signal.SIGSTOP)
+time.sleep(max(1, end + 1 - time.time()))
+for job in jobs:
+    job.gate.open()
+kick(*pids, sig=signal.SIGCONT)
+for ranks, job in zip((3, 1), jobs):
+    status = job.end()
+    claim(status == 0 and done_once(job.output, N) and not differences(WHOLE, job.output),
+          f"suspended until after its Slurm job was to end, {ranks} process(es): exit status {status}, all {N} shots done: "
+          + line_with("was stopped (SIGSTOP)", job.said()) + line_with("before the deadline", job.said()))
+
 r = run("par=job.par", "output=alone.nc", "deadline=1", env=slow_machine())
 n = count("alone.nc", "done")
 claim(r.returncode == 3 and n < N and statuses("alone.nc").count(1) == n, f"deadline=1 and one process: exit status {r.returncode}, "

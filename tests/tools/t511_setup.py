@@ -34,11 +34,12 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def setup(folder, *args):
-    """Runs a copy of tools/setup on such a machine: exit status, stdout, stderr, seconds of processor time."""
+def setup(folder, *args, python=None):
+    """Runs a copy of tools/setup on such a machine, whose Python may be another: exit status, stdout, stderr, seconds of processor time."""
     tree = HERE / f"tree_{folder.name}"
     (tree / "tools").mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "tools/setup", tree / "tools/setup")
+    text = (ROOT / "tools/setup").read_text()
+    (tree / "tools/setup").write_text(text if python is None else text.replace("/usr/bin/python3", python))
     start = processor_time()
     r = subprocess.run([shutil.which("bash"), str(tree / "tools/setup"), *args], env={"PATH": str(folder), "HOME": str(HERE)},
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -126,6 +127,11 @@ quick = setup(full, "python", "quick")[1].strip()
 claim(quick == ("/usr/bin/python3" if system else str(fake)), f"python quick: {quick}, the system's where it has the modules")
 fake.write_text("#!/bin/bash\nexit 1\n")
 claim(setup(full, "python")[1].strip() != str(fake), "python: a build/venv that lacks modules is passed over")
+for word in ("demo", "quick"):
+    status, _, said, _ = setup(full, "python", word, python=str(fake))
+    advice = (re.findall(r"Run: tools/setup (\w+)", said) or ["nothing"])[0]
+    claim(status == 1 and f"needs_{advice}" in (ROOT / "tools/setup").read_text() and advice != "quick",
+          f"python {word}: where no Python has the modules it says what installs them: {said.strip()}")
 
 # build/venv may be a link, as to one that several copies of the sources share: modules go where it leads
 if subprocess.run(["/usr/bin/python3", "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode:
