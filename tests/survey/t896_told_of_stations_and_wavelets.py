@@ -141,6 +141,9 @@ beyond = "the wavelet goes on above fmax"
 plan = m2.run("plan", "par=job.par", "forecast=0")
 claim(plan.returncode == 0 and beyond not in plan.stdout, "a wavelet of 12 Hz on 10 m in 1600 m/s, fmax = 12 Hz: nothing is told")
 plan = m2.run("plan", "par=job.par", "forecast=0", "dx=40", "dz=40")
+for dt_out, whole in ((0.0013333, False), (0.001333, True), (0.004, True), (2.5e-7, False)):
+    told_of = m2.run("plan", "par=job.par", "forecast=0", "model_check=warn", f"dt_out={dt_out}").stdout
+    claim("ms; components" in told_of if whole else "no whole microseconds, as SEG-Y and SU need" in told_of, f"dt_out = {dt_out} s fits SEG-Y: {whole}")
 said = re.search(beyond + r" = 12 Hz: from (\S+) Hz on, with up to (\S+) % of the peak", plan.stdout)
 f = np.array([1600 / 80, 12])
 a = np.abs(np.exp(-2j * np.pi * np.outer(f, t)) @ ricker(12))
