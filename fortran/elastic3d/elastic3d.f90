@@ -34,13 +34,14 @@ module elastic3d_m
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, SourceStrength
   use soft_ground_m, only: SoftGroundWarn
+  use standing_receivers_m, only: standing_t, StandAgain
   use stairs_m, only: FloorStairsWarn, SeabedWarn, StairsWarn
   use stress_contacts_m, only: beside_t, StressContacts, StressContactsSay
   use text_m, only: Str
   use nearfield3d_m, only: near3d_least
   use told_receivers_m, only: told_receivers_t, ToldAdd
   use trial3d_m, only: TrialWave
-  use water_receivers_m, only: WaterReceivers, WaterReceiversSay
+  use water_receivers_m, only: in_water_t, WaterReceivers, WaterReceiversSay
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
   implicit none
@@ -56,10 +57,11 @@ module elastic3d_m
     type(beside_t) :: beside                  !< sources, and receivers of stress and strain, beside a contact
     type(floor_sources_t) :: below_floor      !< sources of moment right below water
     type(told_receivers_t) :: over_floor(2)   !< of pressure and of motion right above a sea floor in a cell
-    type(told_receivers_t) :: in_water(2)     !< of velocity in water right above a source in rock, or a sea floor
+    type(in_water_t) :: in_water              !< of velocity in water right above a source in rock, or a sea floor
     type(told_receivers_t) :: in_shallows     !< in or right below shallow water
     type(told_receivers_t) :: shearless       !< of shear stress in water
     type(receiver_cells_t) :: cells           !< that receivers read
+    type(standing_t) :: standing              !< receivers of the shot before
   end type told_t
 
   type, extends(physics_t) :: elastic3d_t
@@ -344,12 +346,16 @@ contains
     type(window_t) :: around
     real(dp), allocatable :: rigidity(:)
     integer :: n, r
-    logical :: told
+    logical :: told, again
     select type (scheme)
     type is (scheme3d_t)
       call Model3dAround(self%earth, job, shot, window, around)
-      call Fd3dCheckShot(self%earth, job, scheme, shot, around, rigidity, error)
-      if (allocated(error)) return
+      again = StandAgain(self%told%standing, shot, around)
+      call Fd3dCheckShot(self%earth, job, scheme, shot, around, again, rigidity, error)
+      if (allocated(error)) then
+        self%told%standing = standing_t()         ! the rest was not looked at
+        return
+      end if
       if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, &
                                                                     [shot%sx, shot%sy, shot%sz], self%told%release)
       call Fd3dNear(self%earth, job, scheme, shot, around, n, r, told, error)
@@ -365,13 +371,14 @@ contains
         end do
       end if
       if (.not. allocated(error)) call FloorSources(self%told%below_floor, self%earth, job, scheme, shot, around, told, error)
-      if (.not. allocated(error)) call StressContacts(self%told%beside, self%earth, job, scheme, shot, around, told, error)
-      if (.not. allocated(error)) call FloorReceivers(self%told%over_floor, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call StressContacts(self%told%beside, self%earth, job, scheme, shot, around, told, again, error)
+      if (.not. allocated(error)) call FloorReceivers(self%told%over_floor, self%earth, job, scheme, shot, around, again, error)
       if (.not. allocated(error)) call ShallowWater(self%told%in_shallows, self%earth, job, scheme, shot)
-      if (.not. allocated(error)) call WaterReceivers(self%told%in_water, self%earth, job, scheme, shot, around, error)
+      if (.not. allocated(error)) call WaterReceivers(self%told%in_water, self%earth, job, scheme, shot, around, again, error)
       if (.not. allocated(error)) call CheckShear(self, job, scheme, shot, around, error)
       if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, around, error)
       if (.not. allocated(error)) call ReceiverCells(self%told%cells, self%earth, job, scheme, shot, window)
+      if (allocated(error)) self%told%standing = standing_t()
     end select
   end subroutine check_shot
 

@@ -33,13 +33,14 @@ module fd3d_check_m
 contains
 
   !> Fails with a sentence on the first thing that is wrong with a shot in its window. `rigidity` [Pa]: of the model at each point
-  !> of a fault, of size 0 for another source.
-  subroutine Fd3dCheckShot(earth, job, scheme, shot, window, rigidity, error)
+  !> of a fault, of size 0 for another source. `again`: its receivers stand where those of the shot before do.
+  subroutine Fd3dCheckShot(earth, job, scheme, shot, window, again, rigidity, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
+    logical, intent(in) :: again
     real(dp), allocatable, intent(out) :: rigidity(:)
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: mu
@@ -55,7 +56,7 @@ contains
         if (allocated(error)) exit
       end do
     end if
-    if (.not. allocated(error)) call CheckReceivers(earth, job, shot, window, error)
+    if (.not. (allocated(error) .or. again)) call CheckReceivers(earth, job, shot, window, error)
     if (.not. allocated(error)) call CheckEnds(scheme, shot, window, error)
     if (.not. allocated(error) .and. scheme%ranks > 1) call CheckCuts(scheme, shot, window, error)
 

@@ -12,7 +12,7 @@ module floor_receivers_m
   use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t, ToldAdd
+  use told_receivers_m, only: told_receivers_t, ToldAdd, ToldAgain, ToldBegin
   use window_m, only: window_t, WindowCell
   implicit none
   private
@@ -25,14 +25,15 @@ module floor_receivers_m
 
 contains
 
-  !> Looks at a shot in its window: receivers of pressure, of motion.
-  subroutine FloorReceivers(told, earth, job, scheme, shot, window, error)
+  !> Looks at a shot in its window: receivers of pressure, of motion; not at those that stand there `again`.
+  subroutine FloorReceivers(told, earth, job, scheme, shot, window, again, error)
     type(told_receivers_t), intent(inout) :: told(2)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
+    logical, intent(in) :: again
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: column(:, :)
     real(dp) :: over
@@ -42,6 +43,11 @@ contains
     motion = scan(scheme%components, 'vew') > 0
     if (.not. (pressure .or. motion)) return
     if (.not. Model3dCutsFloor(job, earth, [window%dx, window%dy, window%dz])) return
+    if (again) then
+      call ToldAgain(told)
+      return
+    end if
+    call ToldBegin(told)
     do r = 1, size(shot%rx)
       c = WindowCell(window, [shot%rx(r), shot%ry(r), shot%rz(r)])
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) cycle

@@ -28,7 +28,7 @@ module stress_contacts_m
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force
   use text_m, only: Str
-  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd, ToldSource
+  use told_receivers_m, only: told_receivers_t, fade, off_most, ToldAdd, ToldAgain, ToldBegin, ToldSource
   use window_m, only: window_t, WindowCell
   implicit none
   private
@@ -55,15 +55,15 @@ module stress_contacts_m
 
 contains
 
-  !> Looks at a shot in its window; not at its source if something else is `told` of it.
-  subroutine StressContacts(beside, earth, job, scheme, shot, window, told, error)
+  !> Looks at a shot in its window; not at its source if something else is `told` of it, nor at receivers that stand there `again`.
+  subroutine StressContacts(beside, earth, job, scheme, shot, window, told, again, error)
     type(beside_t), intent(inout) :: beside
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
-    logical, intent(in) :: told
+    logical, intent(in) :: told, again
     type(error_t), allocatable, intent(inout) :: error
     integer :: r
     logical :: slopes, along
@@ -75,6 +75,13 @@ contains
     if (scan(scheme%components, 'sewp') == 0) return
     slopes = scheme%half_length > 1 .and. scan(scheme%components, 'ew') > 0
     along = scheme%half_length > 1 .and. AlongFloor(scheme%components)
+    if (again) then
+      call ToldAgain(beside%receivers)
+      call ToldAgain(beside%floor)
+      return
+    end if
+    call ToldBegin(beside%receivers)
+    call ToldBegin(beside%floor)
     do r = 1, size(shot%rx)
       call StressOff(earth, job, scheme, window, [shot%rx(r), shot%ry(r), shot%rz(r)], beside%receiver, error)
       if (allocated(error)) return

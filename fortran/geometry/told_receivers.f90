@@ -6,13 +6,14 @@ module told_receivers_m
   use text_m, only: Str
   implicit none
   private
-  public :: told_receivers_t, ToldAdd, ToldSource
+  public :: told_receivers_t, ToldAdd, ToldAgain, ToldBegin, ToldSource
 
   real(dp), parameter, public :: off_most = 0.05_dp   !< part of its RMS that a trace may be off: what is less is not told
   real(dp), parameter, public :: fade = 1.2_dp        !< d cells away from a contact exp(-fade d) of an error is left
 
   type :: told_receivers_t
     integer :: n = 0
+    integer :: here = 0                       !< of them added since ToldBegin
     character(:), allocatable :: first        !< in words: channel, shot record and place
     real(dp) :: off = 0                       !< the largest part by which a trace may be off
   end type told_receivers_t
@@ -32,8 +33,21 @@ contains
       told%first = told%first//'z = '//Str(shot%rz(r), 9)//' m'
     end if
     told%n = told%n + 1
+    told%here = told%here + 1
     told%off = max(told%off, off)
   end subroutine ToldAdd
+
+  !> Before the receivers of a shot are looked at.
+  elemental subroutine ToldBegin(told)
+    type(told_receivers_t), intent(inout) :: told
+    told%here = 0
+  end subroutine ToldBegin
+
+  !> Adds those of the shot before once more.
+  elemental subroutine ToldAgain(told)
+    type(told_receivers_t), intent(inout) :: told
+    told%n = told%n + told%here
+  end subroutine ToldAgain
 
   !> Adds the source of a shot.
   subroutine ToldSource(told, shot)

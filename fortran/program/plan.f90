@@ -97,11 +97,20 @@ contains
     call Row('grid', s%grid_words()//', '//s%layer_words())
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
              Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
-    call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
+    call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms'//Odd(s%dt_out)//'; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
              s%accuracy_words())
     call Rows('warning', s%warnings)
   end subroutine PrintScheme
+
+  !> Words on a sample interval [s] that spl-export will refuse.
+  pure function Odd(dt) result(s)
+    real(dp), intent(in) :: dt
+    character(:), allocatable :: s
+    s = ''
+    if (nint(1e6_dp*dt) < 1 .or. abs(1e6_dp*dt - anint(1e6_dp*dt)) > 1e-9_dp*1e6_dp*dt) &
+      s = ', no whole microseconds, as SEG-Y and SU need'
+  end function Odd
 
   subroutine Measure(survey, span, error)
     type(survey_t), intent(in) :: survey

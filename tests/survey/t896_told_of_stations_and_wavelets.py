@@ -2,9 +2,10 @@
 """Stations that alone make the window of a shot large are told of by plan, log and refusals, with their channel, distance and the
 window that would do; ordinary surveys hear nothing of it. Windows are counted here from positions alone. A wavelet file that its samples
 cannot carry, or the grid, is told of with the part of its spectrum that Fourier sums here confirm; a begun output knows its wavelet file by
-each number."""
+each number. Of receivers that stand still from shot to shot each shot counts, and the first is looked up."""
 import math
 import re
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 import mini3d as m3
 import minisurvey as m2
 from check import claim, done, given_seed
+
+from spltools import write_model
 
 SEED = given_seed()
 rng = np.random.default_rng(SEED)
@@ -85,6 +88,55 @@ for name, xy, deck in (("an areal spread, its source in a corner", grid, dict())
     w, plan = told(m3)
     claim(plan.returncode == 0 and not w, f"not told: {name} {w or plan.stderr.strip()[:300]}")
 
+
+# --- nodes on the sea floor, the same for many shots ---------------------------------------------------------------------------
+def said_of_receivers(*words):
+    """{what plan says of receivers: of how many}, and the processor time that it took [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    plan = m3.run("plan", "par=job.par", "forecast=0", "model_check=warn", "dispersion=warn", *words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = re.findall(r"^\s*warning\s+(\d+) (receiver\(s\) of .*?),? the first", plan.stdout, re.M)
+    return {what: int(n) for n, what in found}, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def nodes(n):
+    return np.column_stack([np.arange(1, n + 1), rng.uniform(0, 1200, n), rng.uniform(130, 290, n), rng.uniform(0, 1200, n)])
+
+
+def write_lists(**lists):
+    Path("n.txt").write_text("".join(f"list {name}\n" + "".join("{:.0f} {:.2f} {:.2f} {:.2f}\n".format(*row) for row in rows)
+                                     for name, rows in lists.items()))
+
+
+def floor(x, y):
+    return 210 + 30 * np.sin(x / 150 + 1) * np.cos(y / 200)
+
+
+m3.make(shots=1, layers="0 1500 0 1000\n210 3000 1500 2200\n300 3700 2000 2400\n", components="vx,vz,p,exx", aperture=100)
+at = np.meshgrid(*(np.arange(-160, 1400, 40.0),) * 2, np.arange(-20, 500, 40.0), indexing="ij")
+rock = at[2] > floor(*at[:2])
+write_model("hills.nc", axes="xyz", spacing=(40, 40, 40), origin=(-160, -160, -20), vp=np.where(rock, 3000.0, 1500), vs=np.where(rock, 1500.0, 0),
+            rho=np.where(rock, 2200.0, 1000), units={"vp": "m/s", "vs": "m/s", "rho": "kg/m3"})
+many = nodes(3000)
+for kind, words in (("flat layers", ()), ("hills", ("layers=", "vp=hills.nc", "vs=hills.nc", "rho=hills.nc"))):
+    write_lists(a=nodes(40), b=nodes(40))
+    shots = [f"{rng.uniform(-50, 1250):.2f} {rng.choice([50, 330])} {s} y={rng.uniform(0, 1200):.2f}" for s in "aaabbbaaabbb"]
+    heard = []
+    for order in (range(12), np.reshape(np.arange(12), (2, 2, 3)).transpose(0, 2, 1).ravel()):        # aaabbb..., and abab...
+        Path("line.keymap").write_text("lists n.txt\n" + "".join(f"shot {n} {shots[i]}\n" for n, i in enumerate(order, 1)))
+        heard.append(said_of_receivers(*words)[0])
+    claim(heard[0] == heard[1] and len(heard[0]) > 1, f"{kind}, 12 shots over two lists of nodes: told of {heard[0]}, of the same shots one list "
+          f"after the other {heard[1]}")
+    write_lists(a=many, b=many[::-1])
+    times = []
+    for lists in ("aa", "ab"):
+        Path("line.keymap").write_text("lists n.txt\n" + "".join(f"shot {i} 600 50 {lists[i % 2]} y=600\n" for i in range(1, 25)))
+        times.append(said_of_receivers(*words))
+    (same, quick), (other, slow) = times
+    claim(same == other and len(same) > 1, f"{kind}, 24 shots into 3,000 nodes that stand still, or change places: the same is told, {same}")
+    if not words:                                # hills that the nodes lie close together in are looked up at once
+        claim(quick < 0.4 * slow, f"{quick / slow:.2f} of the processor time, bound 0.4")
+
 # --- 2D --------------------------------------------------------------------------------------------------------------------
 nx = 6001
 for name, v in (("vp.raw", 2000), ("rho.raw", 1500)):
@@ -141,6 +193,9 @@ beyond = "the wavelet goes on above fmax"
 plan = m2.run("plan", "par=job.par", "forecast=0")
 claim(plan.returncode == 0 and beyond not in plan.stdout, "a wavelet of 12 Hz on 10 m in 1600 m/s, fmax = 12 Hz: nothing is told")
 plan = m2.run("plan", "par=job.par", "forecast=0", "dx=40", "dz=40")
+for dt_out, whole in ((0.0013333, False), (0.001333, True), (0.004, True), (2.5e-7, False)):
+    told_of = m2.run("plan", "par=job.par", "forecast=0", "model_check=warn", f"dt_out={dt_out}").stdout
+    claim("ms; components" in told_of if whole else "no whole microseconds, as SEG-Y and SU need" in told_of, f"dt_out = {dt_out} s fits SEG-Y: {whole}")
 said = re.search(beyond + r" = 12 Hz: from (\S+) Hz on, with up to (\S+) % of the peak", plan.stdout)
 f = np.array([1600 / 80, 12])
 a = np.abs(np.exp(-2j * np.pi * np.outer(f, t)) @ ricker(12))

@@ -98,6 +98,9 @@ def test_good():
           'a regular streamer is written as one')
     for scalar, scale in ((-100, 100), (-10, 10), (0, 1)):
         agrees(fine(f'coordinate scalar {scalar}', segy('scalar.segy', headers(scale, scalar)))[0], f'scalar {scalar}')
+    for scale, scalar, said in ((100, 1, '100 times'), (1, -100, '0.01 times'), (10, -10, None)):
+        text = fine(f'metres times {scale} with scalar {scalar}', segy('scale.segy', headers(scale, scalar)))[1]
+        claim(('is the coordinate scalar' in text) == bool(said) and (said or '') in text, f'offsets disagree by a power of 10: {said}')
     agrees(fine('coordinate scalar 10', segy('scalar.segy', tens()))[0], 'scalar 10', 5.0)
     feet = headers(1 / 0.3048 * 100, -100)
     for row in feet:

@@ -89,6 +89,10 @@ def test_lines():
     said = fine('a line across the map', 'segy', slanted, *words)
     holds('line.nc', 'vp', section(), 12.5, 5, 0, 0, 'm/s')
     claim('--azimuth 143.130 --origin 5000.00 800.00' in said, 'how to put shots on it is told')
+    for scalar, warned in ((-100, False), (1, True)):
+        far = segy('far.segy', section(), place=lambda i: (32000000 + 750 * i, 536000000 - 1000 * i), scalar=scalar)
+        claim(('more than those of any map: is their scalar' in fine(f'northings in centimetres, scalar {scalar}', 'segy', far, *words)) == warned,
+              f'a northing of 536,000 km is told of with the scalar: {warned}')
     uneven = segy('uneven.segy', section(), place=lambda i: (10000 + 125 * i + 60 * (i == 7), 0))
     refused('give --dx', 'one trace 6 m off', 'segy', uneven, '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
 

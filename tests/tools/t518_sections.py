@@ -10,7 +10,7 @@ from synthetic import make_gathers, marine_model
 from toolrun import Tool
 
 from spltools.gathers.gathers import Gathers
-from spltools.plot import figures, sections
+from spltools.plot import figures, plot, sections
 from spltools.plot.plot import main, parse
 
 tool = Tool('spl-plot', 'x.png')
@@ -78,6 +78,16 @@ bins = np.floor(midpoint / 12.5 + 0.5)
 same = np.diff(bins) == 0
 claim(len(cmp_.traces) == 20 * 24 - 4 and (np.diff(bins) >= 0).all() and (np.diff(cmp_.traces[:, 1])[same] >= 0).all() and same.sum() > 100,
       f'sorted by midpoint: all {len(cmp_.traces)} traces, in {len(np.unique(bins))} bins that rise, in a bin by offset')
+names_drawn = []
+make_gathers('long.nc', [{'record': 1 + i, 'sx': 18.75 * i, 'sz': 6.0, 'rx': 18.75 * i + 1110 + 12.5 * np.arange(120), 'rz': np.full(120, 8.0),
+                          'traces': {'pressure': rng.standard_normal((120, 8)).astype('f4')}} for i in range(24)], nt=8)
+true_put, plot.put = plot.put, lambda figure, a: names_drawn.append([t.get_window_extent() for t in (
+    figure.canvas.draw(), figure.axes[0].get_xticklabels())[1] if t.get_text()])
+main(['section', 'long.nc', '-o', 'x.png', '--kind', 'cmp'])
+plot.put = true_put
+apart = min(b.x0 - a.x1 for a, b in zip(names_drawn[0], names_drawn[0][1:]))
+claim(apart > 4 and len(names_drawn[0]) > 4, f'24 shots into a cable of 120 channels, bins of few traces at both ends: the {len(names_drawn[0])} '
+      f'names of midpoints below them stand {apart:.0f} pixels apart at least, bound 4')
 part = chosen('--kind', 'cmp', '--from', '2200', '--to', '2300', '--bin', '50')
 x = [0.5 * (2 * shots[int(t[0]) - 101]['sx'] - 120 - 25 * t[1]) for t in part.traces]
 claim(min(x) >= 2200 and max(x) <= 2300 and len(x) == ((midpoint >= 2200) & (midpoint <= 2300)).sum(), f'{len(x)} traces with midpoints from 2200 to 2300 m')

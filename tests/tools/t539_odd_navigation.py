@@ -96,6 +96,7 @@ for first, told in ((1, 'channels are their groups, plus 4 for 2'), (5, 'all the
     claim(told in said and all(list(s.channel[k]) == list(range(1, 9)) and list(s.rz[k]) == [7.5] * 4 + [8.5] * 4
                                and np.allclose(s.ry[k] - s.sy, [0] * 4 + [-100] * 4) and np.allclose(s.rx[k][:4], s.rx[k][4:])
                                for s, k in zip(shots, order)), 'has a channel for each group of both, each at its place')
+    claim('--keep-offset' not in said, 'which --azimuth none refuses is not advised')
 second = [line.replace('SLINE-1', 'SLINE-2') for line in p190()]
 tool.refused("source point 1001 of line 'LINE-2' stands in line 2 as one of line 'LINE-1': give --renumber",
              'P1/90, two lines with the same points', *line_of([GRID] + p190() + second))

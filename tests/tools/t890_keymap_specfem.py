@@ -72,6 +72,12 @@ tool.fine("for SplFd3dmod", "specfem", "CMTSOLUTION", "STATIONS", "-o", "fd.keym
 d, shot = deck("fd.par"), keymap.read_map("fd.keymap")[0]
 off = max(abs(float(d[n]) - w) for n, w in zip(NAMES, [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]])) / M0
 claim(off < 1e-8 and (shot.sx, shot.sy) == (400.0, 300.0) and "source_z" not in d, f"x north, y east: off by {off:.1e} of the moment")
+put("DEGREES", cmt(lat=42.87, lon=13.12))
+put("NETWORK", "NRCA IV 42.8335 13.1142 927.0 0.0\nCESI IV 43.0049 12.9046 777.0 0.0\nT1213 IV 42.7249 13.1257 860.0 0.0\n")
+for more, taken in (((), True), (("--reference", 13.12, 42.87), False)):
+    said = tool.fine(f"degrees {more}", "specfem", "DEGREES", "NETWORK", "-o", f"net{taken}.keymap", *more)
+    claim(("latitudes up to 43.0049 and longitudes up to 13.1257 look like degrees" in said) == taken, f"are told of where they are taken in metres: {taken}")
+    claim("feathering" not in said and "off the line" not in said and "--keep-offset" not in said, "no line is spoken of, which stations do not make")
 tool.fine("x turned", "specfem", "CMTSOLUTION", "STATIONS", "-o", "turned.keymap", "--x-azimuth", "65")
 d, shot = deck("turned.par"), keymap.read_map("turned.keymap")[0]
 x, y = (np.array([math.cos(math.radians(a)), math.sin(math.radians(a)), 0]) for a in (65, -25))

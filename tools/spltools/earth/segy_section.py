@@ -5,6 +5,9 @@ from spltools.cli import warn
 from spltools.geometry import segy_layout
 
 
+MAP_MOST = 1e8   # [m]; northings end at 1e7, eastings with the number of their zone before them at 1e8
+
+
 def warn_of_headers(path, layout, options):
     """Tells of feet beside metres that were given, and of delays, where some programs write the depth of the first sample."""
     if layout.feet and options.lengths == 'm' and options.dz is not None:
@@ -44,6 +47,8 @@ def segy_axes(path, layout, notes, options):
         return None, None, None, None, False
     if what:
         notes.append(f'coordinates are called {what}, but reach {largest:g}: taken as lengths')
+    if largest * metre > MAP_MOST:
+        warn(f'{path}: coordinates reach {largest * metre:g} m, more than those of any map: is their scalar (bytes 71-72) wrong?')
     whole = metre * float(segy_layout.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
     for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
         e, n = places[x] * metre, places[y] * metre

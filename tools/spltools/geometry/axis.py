@@ -135,8 +135,8 @@ def keep_offsets(shots):
     return [*told, f'receivers moved along x to their true offset, by {largest:.2f} m at most, and to the y of their source']
 
 
-def describe(shots, groups=None):
-    """Sentences on shots, offsets, gaps, feathering and depths. `groups`: channels the file announces."""
+def describe(shots, groups=None, line=True):
+    """Sentences on shots, offsets, gaps, feathering and depths. `groups`: channels the file announces. line: x runs along one."""
     sx = np.array([s.sx for s in shots])
     counts = np.array([len(s.channel) for s in shots])
     offsets, rx, rz, across, steps = [], [], [], 0.0, []
@@ -164,7 +164,7 @@ def describe(shots, groups=None):
         warn(f'the last shot, record {shots[-1].record}, has {counted(counts[-1], "channel")}, each before it {counts[0]}: was a'
              ' file cut?')
     lines += _gaps(steps, 'receiver line' if any(len(set(s.lines or ())) > 1 for s in shots) else 'shot')
-    lines += _feathering(shots, across)
+    lines += _feathering(shots, across) if line else []
     sz = np.array([s.sz for s in shots])
     lines.append(f'source depth {_range(sz)} m; receiver depth {_range(rz)} m')
     return lines

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools.cli import Parser, check_output, counted, fail, new_file, number, say
+from spltools.cli import Parser, check_output, counted, fail, new_file, number, say, warn
 from spltools.geometry import axis, p190, segy_geometry, segy_layout, sps
 from spltools.geometry.blanks import refuse_blanks
 from spltools.geometry.columns import read_crs
@@ -248,7 +248,7 @@ def _finish(options, shots, notes, origin, crs, groups=None):
     else:
         rule.crs = _crs(options.crs or crs, notes)
     notes += told
-    notes += axis.describe(shots, groups)
+    notes += axis.describe(shots, groups, options.azimuth != 'none')
     comments = [f'Key-map from {origin}, made by spl-keymap on {datetime.date.today()}'] + notes
     paths = write_map(options.output, sorted(shots, key=lambda s: s.record), comments, options.overwrite, rule)
     for note in notes:
@@ -347,7 +347,8 @@ def _specfem(options):
     notes = [
         f'coordinates: {plane.words()}',
         f'x points {azimuth:g} degrees clockwise from north, y 90 degrees to its {side}, z down',
-    ] + axis.describe([shot])
+    ] + axis.describe([shot], line=False)
+    _doubt_metres(options, plane, [event, *stations])
     path = os.path.splitext(options.output)[0] + '.par'
     if path == options.output:
         fail(f'{path}: this name is wanted for the parameters of the source; name the key-map NAME.keymap')
@@ -362,6 +363,16 @@ def _specfem(options):
         say(note)
     say('written: ' + ', '.join(paths + [path]))
     return 0
+
+
+def _doubt_metres(options, plane, places):
+    """Warns of what looks like degrees and is taken in metres."""
+    if plane.measured:
+        return
+    latitude, longitude = (max(abs(getattr(p, name)) for p in places) for name in ('latitude', 'longitude'))
+    if latitude <= 90 and longitude <= 360:
+        warn(f'{options.stations}: latitudes up to {latitude:g} and longitudes up to {longitude:g} look like degrees, but are taken'
+             ' in metres: give --reference LON LAT, or --utm')
 
 
 def _specfem_deck(options, event, axes, azimuth, origin, elements):
@@ -387,7 +398,7 @@ def _specfem_deck(options, event, axes, azimuth, origin, elements):
         yield f'sigma = {event.sigma():.9g}  # half duration {event.half_duration:g} s: exp(-(1.628 t/{event.half_duration:g})**2)'
     yield f'x_azimuth = {azimuth:.10g}'
     if elements:
-        yield 'source_z = surface'
+        yield 'source_z = surface  # a parameter of SplSemmod; for SplFd3dmod make the key-map with --for SplFd3dmod'
         yield 'receiver_z = surface'
 
 

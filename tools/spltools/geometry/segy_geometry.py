@@ -118,7 +118,18 @@ def _coordinates(path, h, metre, options, notes):
                 else ''
             )
         )
+        _check_scale(path, true, np.abs(offset))
     return xy
+
+
+def _check_scale(path, true, offset):
+    """Warns of coordinates that are 10, 100, ... times as large as offsets tell, as where their scalar is wrong."""
+    known = (true > 0) & (offset > 0)
+    ratio = float(np.median(true[known] / offset[known])) if known.any() else 1.0
+    power = round(np.log10(ratio))
+    if power and abs(ratio / 10.0**power - 1) < 0.05:
+        warn(f'{path}: by their coordinates receivers are {10.0**power:g} times as far from the source as by the offsets of their'
+             ' headers: is the coordinate scalar (bytes 71-72) wrong?')
 
 
 def _place_by_offsets(xy, records, offset, notes):

@@ -185,8 +185,13 @@ class Projection:
             from pyproj import Proj
             self.proj = Proj(proj='utm', zone=abs(utm), ellps='WGS84', south=utm < 0)
 
+    @property
+    def measured(self):
+        """Whether places are in degrees."""
+        return self.reference is not None or self.utm is not None
+
     def __call__(self, latitude, longitude):
-        if self.reference is None and self.utm is None:
+        if not self.measured:
             return latitude, longitude
         if abs(latitude) > 90 or abs(longitude) > 360:
             fail(f'latitude {latitude:g}, longitude {longitude:g} are no degrees: leave out --reference and --utm where the files '

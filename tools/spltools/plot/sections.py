@@ -59,6 +59,15 @@ def by_shot(file, slots, component, a):
     return s
 
 
+def spaced(places, least):
+    """Those of rising places that stand at least so far from the one before: bins have few traces or many."""
+    kept = []
+    for place in places:
+        if not kept or place - kept[-1] >= least:
+            kept.append(place)
+    return np.array(kept)
+
+
 def inside(x, a):
     return (a.first is None or x >= a.first) & (a.last is None or x <= a.last)
 
@@ -93,7 +102,7 @@ def by_midpoint(file, slots, component, a):
         s.traces[i] = file.gather(int(slot[order[i]]), component).raw[int(r[order[i]])]
     s.at, s.name, s.told = np.arange(len(order), dtype=float), f'midpoint {"x, y" if file.three_d else "x"} [m]', ''
     first = np.flatnonzero(np.r_[True, np.diff(number) > 0])
-    some = first[np.unique(np.linspace(0, len(first) - 1, min(9, len(first))).astype(int))]
+    some = spaced(first, len(order) / (5 if file.three_d else 9))
     s.ticks = some, [', '.join(f'{v * width:,.6g}' for v in bins[::-1, number[i]][:2 if file.three_d else 1]) for i in some]
     few = f', one bin in {every} drawn' if every > 1 else ''
     s.title = (f'Sorted by midpoint, then offset: {cli.counted(total, "trace", form=",")} in '
