@@ -8,10 +8,10 @@
 !>
 !>     exact - mesh = sum_j w**2j T_j
 !>
-!> T_j times the history of the source and its even derivatives by time is added to the samples. In rock below a source in water the
-!> sum begins with j = 1, as slow water has no pressure that would move it; there two terms meet the numbers at three s best: farther
-!> away the mesh is almost right, and what it lacks is no polynomial. Where moduli relax motion is larger by as much, by the modulus
-!> of S waves, or of P waves where the source pushes to all sides.
+!> T_j times the history of the source and its even derivatives by time is added to the samples. In rock below a source in water
+!> the sum begins with j = 1, as slow water has no pressure that would move it; there two terms meet the numbers at three s best:
+!> farther away the mesh is almost right, and what it lacks is no polynomial. Where moduli relax motion is larger by as much, by the
+!> modulus of S waves, or of P waves where the source pushes to all sides.
 submodule(sem3d_m) sem3d_near
   use element_finder_m, only: FinderInside
   use hexahedron_m, only: HexLongest

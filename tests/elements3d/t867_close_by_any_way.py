@@ -335,7 +335,8 @@ def same_receivers():
     traces = []
     for some in ([0, 1, 2], [0], [1], [2]):
         count += 1
-        Path('near.keymap').write_text('spread near list near.list\n' + ''.join(f'shot {i + 1} {shots[i, 0]} {shots[i, 2]} near y={shots[i, 1]}\n' for i in some))
+        Path('near.keymap').write_text('spread near list near.list\n' + ''.join(
+            f'shot {i + 1} {shots[i, 0]} {shots[i, 2]} near y={shots[i, 1]}\n' for i in some))
         ran = run(['source=force', 'fz=1'], ['vx', 'p'])
         if not claim(ran.returncode == 0, f'shots {some} into one spread {ran.stderr[-300:] if ran.returncode else ""}'):
             return
