@@ -146,6 +146,24 @@ job.end()
 kept = job.said() if MPIRUN < 5 else Path("mpirun.nc.log").read_text()    # that of Open MPI 5 shows nothing any more
 claim("have 0 s to finish, for mpirun ends the job" in kept, "SIGTERM to mpirun: " + line_with("no more shots", kept))
 
+# --- a batch system that suspends a job gives it as much time more --------------------------------------------------------
+
+end = int(time.time()) + 30
+jobs = [Job(output=f"suspended{ranks}.nc", ranks=ranks, env={"SLURM_JOB_END_TIME": str(end)}, gate=1.5) for ranks in (3, 1)]
+for job in jobs:
+    job.until(lambda: count(job.output, "done") >= 1)
+pids = [pid for job in jobs for pid in (*ranks_here(job.output).values(), job.process.pid)]
+kick(*pids, sig=signal.SIGSTOP)
+time.sleep(max(1, end + 1 - time.time()))
+for job in jobs:
+    job.gate.open()
+kick(*pids, sig=signal.SIGCONT)
+for ranks, job in zip((3, 1), jobs):
+    status = job.end()
+    claim(status == 0 and done_once(job.output, N) and not differences(WHOLE, job.output),
+          f"suspended until after its Slurm job was to end, {ranks} process(es): exit status {status}, all {N} shots done: "
+          + line_with("was stopped (SIGSTOP)", job.said()) + line_with("before the deadline", job.said()))
+
 # --- no shot that would outlast the allocation --------------------------------------------------------------------------
 
 N, WHOLE = pace.survey(LONG)
@@ -162,23 +180,6 @@ first = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
 second = run("par=job.par", "output=slurm.nc", "overwrite=y", env=again)
 claim(f"to do: {N} of {N}" in first.stderr and f"to do: 0 of {N}" in second.stderr,
       "overwrite=y of a Slurm job that was started again spares what it has done itself: " + line_with("started again and", second.stderr))
-
-# A batch system that suspends a job gives it as much time more.
-end = int(time.time()) + 20
-jobs = [Job(output=f"suspended{ranks}.nc", ranks=ranks, env={"SLURM_JOB_END_TIME": str(end)}, gate=1.5) for ranks in (3, 1)]
-for job in jobs:
-    job.until(lambda: count(job.output, "done") >= 1)
-pids = [pid for job in jobs for pid in (*ranks_here(job.output).values(), job.process.pid)]
-kick(*pids, sig=signal.SIGSTOP)
-time.sleep(max(1, end + 1 - time.time()))
-for job in jobs:
-    job.gate.open()
-kick(*pids, sig=signal.SIGCONT)
-for ranks, job in zip((3, 1), jobs):
-    status = job.end()
-    claim(status == 0 and done_once(job.output, N) and not differences(WHOLE, job.output),
-          f"suspended until after its Slurm job was to end, {ranks} process(es): exit status {status}, all {N} shots done: "
-          + line_with("was stopped (SIGSTOP)", job.said()) + line_with("before the deadline", job.said()))
 
 r = run("par=job.par", "output=alone.nc", "deadline=1", env=slow_machine())
 n = count("alone.nc", "done")
