@@ -34,6 +34,7 @@ module near_patch_m
   integer, parameter :: middle = 13               !< of the points of a side
   integer, parameter :: corners(8) = [1, 5, 21, 25, 101, 105, 121, 125]
   real(dp), parameter :: flat = 1.0e-4_dp         !< of an edge, by which a free side may bend
+  real(dp), parameter :: heavier = 1.1_dp         !< times water's density and impedance a floor has, or more (near_solve.f90)
 
   type :: near_patch_t
     type(elements_t) :: mesh
@@ -135,6 +136,8 @@ contains
         patch%medium(:, 2) = [own(1), own(2) - 2*own(3), own(3)]
         patch%fits = patch%fits .and. own(3) > 0
         patch%floored = .not. solid
+        if (patch%floored) patch%fits = patch%fits .and. own(1) >= heavier*medium(1) .and. &
+                                        own(1)*own(2) >= heavier**2*medium(1)*medium(2)
       end associate
     end do
   end subroutine SortMedia

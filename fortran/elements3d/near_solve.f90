@@ -1,7 +1,7 @@
 !> The field that the matrices of a mesh make of a source in a patch of its elements (near_patch.f90), of waves that grow as
 !> exp(s t), s > 0: (K + s**2 M) u = b, solved by conjugate gradients with the diagonal as preconditioner, for all s at once, from
 !> the exact field as it would be of a blunt source. Water and rock are solved by turns, each with what the other did last: what
-!> comes back of it shrinks in each turn, as water is softer or lighter than rock.
+!> comes back of it shrinks in each turn, as rock is heavier than water and has the larger impedance (PatchMake).
 module near_solve_m
   use elements_m, only: along, in_element, on_face
   use gll_m, only: gll_d
@@ -17,7 +17,7 @@ module near_solve_m
   integer, parameter, public :: near_times = 3    !< values of s
   real(dp), parameter :: tolerance = 3.0e-5_dp    !< of the residual's norm
   integer, parameter :: steps = 1000              !< of conjugate gradients, at most
-  integer, parameter :: turns = 40                !< of water and rock, at most,
+  integer, parameter :: turns = 100               !< of water and rock, at most,
   real(dp), parameter :: share_left = 0.03_dp     !< of the residual's norm after each
 
   !> K + s**2 M of a patch, without what water and rock do to each other.
