@@ -31,8 +31,8 @@ static const struct {
 static volatile sig_atomic_t caught, terms, terminator, ends, resumed;
 static volatile time_t first_term;
 
-/* Which of them were ignored when the program began. Libraries have taken some for themselves before main: UCX, which
- * Open MPI 5 brings along, takes SIGHUP. So this comes before them, and asks the kernel, as nothing is set up yet. */
+/* True of those that were ignored when the program began. Libraries have taken some for themselves before main: UCX,
+ * which Open MPI 5 brings along, takes SIGHUP. So this comes before them, and asks the kernel: no libc is set up. */
 static int ignored[sizeof asks / sizeof asks[0]];
 
 __attribute__((no_sanitize("address", "undefined"))) static void note_ignored(void) {

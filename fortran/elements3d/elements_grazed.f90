@@ -1,5 +1,5 @@
-!> What sides that absorb send back of waves that graze them: a one-way condition takes waves that meet it upright (Stacey 1988); of
-!> one at an angle a to its normal it sends back (1 - cos a)/(1 + cos a). Of sides that end the mesh in a plane across an axis.
+!> Sides that absorb send back waves that graze them: a one-way condition takes waves that meet it upright (Stacey 1988); of one at
+!> an angle a to its normal it sends back (1 - cos a)/(1 + cos a). Looked at are sides that end the mesh in a plane across an axis.
 module elements_grazed_m
   use element_finder_m, only: finder_t, FinderInside
   use elements_m, only: elements_t, face_absorbs

@@ -30,7 +30,7 @@ module near_exact_m
     logical :: floored = .false.                  !< water over rock:
     type(floor_layers_t) :: floor                 !< depths count
     real(dp) :: axes(3, 3) = 0                    !< along the last of these rows, from a place
-    real(dp) :: origin(3) = 0                     !< where the source is at right angles to it [m]
+    real(dp) :: origin(3) = 0                     !< of depth 0, straight across the plane from the source [m]
   end type near_source_t
 
   real(dp), parameter :: blunt = 0.3_dp           !< of an edge

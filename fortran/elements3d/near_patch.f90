@@ -327,8 +327,7 @@ contains
     type(near_source_t), intent(inout) :: source
     real(dp) :: depth
     if (all(abs(patch%normal) <= 0)) return
-    depth = dot_product(patch%normal, source%x) - patch%level
-    if (patch%water > 0) depth = depth + patch%water
+    depth = dot_product(patch%normal, source%x) - patch%level + patch%water
     source%axes = Axes(patch%normal)
     source%origin = source%x - depth*patch%normal
     source%image = source%x - 2*depth*patch%normal
@@ -338,8 +337,6 @@ contains
     if (patch%floored) then
       source%floor = floor_layers_t(sqrt(patch%medium(2, 1)/patch%medium(1, 1)), patch%medium(1, 1), Speeds(2), patch%water, &
                                     any(patch%free))
-    else if (.not. source%solid) then
-      continue
     else if (any(patch%kind > 1)) then
       source%layers = near_layers_t(2, .false., [-huge(1.0_dp), 0.0_dp], reshape([Speeds(1), Speeds(2)], [3, 2]))
     else

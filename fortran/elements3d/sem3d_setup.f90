@@ -225,7 +225,7 @@ contains
     character(32), allocatable :: names(:)
     type(sem3d_list_t) :: list
     integer :: element(size(self%shot%rx)), c, r
-    logical :: helped(size(self%shot%rx))
+    logical, dimension(size(self%shot%rx)) :: helped, known
     real(dp), dimension(3, size(self%shot%rx)) :: asked, x, xi
     real(dp) :: source(3)
     allocate (names, source=SplitList(self%scheme%components))
@@ -241,7 +241,8 @@ contains
     call MakePatch(self, names, x, helped, error)
     if (allocated(error)) return
     source = [self%shot%sx, self%shot%sy, self%shot%sz]
-    call MakePlaces(self, element, xi, x, self%place, error, source, helped, AsBefore())
+    call AsBefore()
+    call MakePlaces(self, element, xi, x, self%place, error, source, helped, known)
     if (allocated(error)) return
     self%place_x = x
     do c = 1, size(names)
@@ -264,9 +265,9 @@ contains
 
   contains
 
-    !> Receivers that are where those of the shot before were, none of both by a source; makes room for places where there is none.
-    function AsBefore() result(known)
-      logical :: known(size(helped))
+    !> Known are receivers that are where those of the shot before were, none of both by a source. Makes room for places where
+    !> there is none.
+    subroutine AsBefore()
       known = .false.
       if (allocated(self%place)) then
         if (self%grouped() .or. size(self%place) /= size(known)) deallocate (self%place)
@@ -279,7 +280,7 @@ contains
         known(r) = all(abs(x(:, r) - self%place_x(:, r)) <= 0) .and. .not. self%place(r)%by_source
         if (known(r)) known(r) = helped(r) .or. .not. Sem3dBySource(self%elements, element(r), x(:, r), source)
       end do
-    end function AsBefore
+    end subroutine AsBefore
 
   end procedure make_receivers
 
